@@ -28,7 +28,7 @@
 
 /* An access that missed the first level. */
 struct event {
-    uint64_t number, actor;
+    uint64_t number, access_site;
     enum sim_kind kind;
     uint32_t first, served_by;
     uint32_t conflicts; /* bit i: a conflict miss at depth i */
@@ -95,8 +95,8 @@ static enum c2_status list_miss(struct list *list, const struct sim_miss *miss, 
     if (!c2_grow((void **)&list->events, &list->room, list->count, sizeof *list->events))
         return c2_fail_memory(err, "the comparison of two placements");
     C2_PROMISE(list->count == 0 || list->events[list->count - 1].number <= miss->number); /* against_merge() needs it */
-    list->events[list->count++] = (struct event){
-        miss->number, miss->actor, miss->kind, miss->first, miss->outcome->served_by, conflicts_of(miss)};
+    list->events[list->count++] = (struct event){miss->number, miss->access_site,        miss->kind,
+                                                 miss->first,  miss->outcome->served_by, conflicts_of(miss)};
     return C2_OK;
 }
 
@@ -125,7 +125,7 @@ static void label(struct against *against, const struct event *event, uint32_t s
         } else {
             counts->placement++;
             if (against->profile)
-                analyses_profile_placement(against->profile, event->kind, event->actor, depth);
+                analyses_profile_placement(against->profile, event->kind, event->access_site, depth);
         }
     }
 }

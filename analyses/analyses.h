@@ -358,8 +358,8 @@ size_t analyses_profile_insn(const struct analyses_profile_result *profile, stru
 /* Conflict misses are compared with another placement's: analyses_profile_placement() may follow. profile: that
  * analysis. */
 void analyses_profile_compare(struct analysis *profile);
-/* This conflict miss of `actor` at the level of this depth is one that another placement does not have. */
-void analyses_profile_placement(struct analysis *profile, enum sim_kind kind, uint64_t actor, uint32_t depth);
+/* This conflict miss of `access site` at the level of this depth is one that another placement does not have. */
+void analyses_profile_placement(struct analysis *profile, enum sim_kind kind, uint64_t access_site, uint32_t depth);
 
 /* ------------------------------------------------------------------ fifo: the FIFO detector
  * What it says of the misses that are not cold, beside the shadow: fifo.c has the model. Counts of line accesses; the

@@ -365,7 +365,7 @@ static enum c2_status explain_count(struct notified_of **out, struct explain *ex
     return C2_OK;
 }
 
-/* Nothing that is followed has taken a line that was there; the caches may hold the actor that did. */
+/* Nothing that is followed has taken a line that was there; the caches may hold the access site that did. */
 static void lose_unseen(struct explain_step *step, struct copy *copy, uint64_t evictor)
 {
     const enum explain_left how = step->class_ == CACHES_COHERENCE ? EXPLAIN_TAKEN : EXPLAIN_OTHERWISE;
@@ -647,7 +647,7 @@ static void name_evictor(const struct explain *explain, struct explain_step *ste
     const struct analyses_profile_result *of = analyses_result(explain->analyses, ANALYSIS_profile);
     if (step->evictor == 0)
         return;
-    const struct analyses_row *row = &of->rows[where_actor_row(profile, where_actor(step->evictor))];
+    const struct analyses_row *row = &of->rows[where_access_site_row(profile, where_access_site(step->evictor))];
     step->own.left.object = row->object;
     step->own.left.pc = of->insns[row->insn].pc;
 }

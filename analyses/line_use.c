@@ -223,11 +223,12 @@ static enum c2_status line_use_reach_spot(struct line_use *use, uint32_t spot, s
 }
 
 /* What is not measured has no place in the reports. */
-static enum c2_status line_use_find_actor(struct line_use *use, uint32_t code, enum sim_kind kind, struct guest_va va,
-                                          bool measured, struct residencies_actor *out, struct c2_error *err)
+static enum c2_status line_use_find_access_site(struct line_use *use, uint32_t code, enum sim_kind kind,
+                                                struct guest_va va, bool measured, struct residencies_access_site *out,
+                                                struct c2_error *err)
 {
     const bool data = kind == SIM_READ || kind == SIM_WRITE;
-    *out = (struct residencies_actor){STAYS_NOBODY, {data ? va.v : 0}, measured};
+    *out = (struct residencies_access_site){STAYS_NOBODY, {data ? va.v : 0}, measured};
     if (!measured)
         return C2_OK;
     enum c2_status status = where_spot(use->where, code, kind, va, &out->number, err);
@@ -257,14 +258,14 @@ static uint64_t physical_of(const struct sim_reference *reference, uint64_t va)
 /* Of several cores, a write takes the line from the others. */
 static void take_here(struct line_use *use)
 {
-    struct residencies_actor actor;
+    struct residencies_access_site access_site;
     if (use->cores == 1 || use->pending.kind != SIM_WRITE || use->failed != C2_OK)
         return;
-    use->failed = line_use_find_actor(use, use->pending.code, SIM_WRITE, (struct guest_va){use->done}, use->measuring,
-                                      &actor, &use->failure);
+    use->failed = line_use_find_access_site(use, use->pending.code, SIM_WRITE, (struct guest_va){use->done},
+                                            use->measuring, &access_site, &use->failure);
     if (use->failed == C2_OK)
         use->failed = residencies_written(use->residencies, physical_of(&use->pending, use->done) >> use->line_shift,
-                                          actor.number, &use->failure);
+                                          access_site.number, &use->failure);
 }
 
 static void touch_here(struct line_use *use)
@@ -317,13 +318,13 @@ static enum c2_status line_use_references(void *self, const struct sim_reference
 /* ------------------------------------------------------------------ what comes and goes */
 
 /* A read of a page table, before the line access that needs it. */
-static enum c2_status walked(struct line_use *use, const struct sim_miss *miss, const struct residencies_actor *actor,
-                             struct c2_error *err)
+static enum c2_status walked(struct line_use *use, const struct sim_miss *miss,
+                             const struct residencies_access_site *access_site, struct c2_error *err)
 {
     const uint32_t from = miss->entry * WALK_BYTES;
     line_use_catch_up(use, miss->va.v & ~(uint64_t)(use->machine->line_bytes - 1));
-    enum c2_status status = residencies_missed(use->residencies, miss->line.v, false, miss->first, miss->outcome, actor,
-                                               from, WALK_BYTES, err);
+    enum c2_status status = residencies_missed(use->residencies, miss->line.v, false, miss->first, miss->outcome,
+                                               access_site, from, WALK_BYTES, err);
     residencies_touch(use->residencies, miss->line.v, false, miss->first, from, WALK_BYTES);
     return status;
 }
@@ -331,17 +332,18 @@ static enum c2_status walked(struct line_use *use, const struct sim_miss *miss, 
 static enum c2_status line_use_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
     struct line_use *use = self;
-    struct residencies_actor actor;
-    enum c2_status status = line_use_find_actor(use, miss->code, miss->kind, miss->va, miss->measured, &actor, err);
+    struct residencies_access_site access_site;
+    enum c2_status status = line_use_find_access_site(use, miss->code, miss->kind, miss->va, miss->measured,
+                                                      &access_site, err);
     if (status != C2_OK)
         return status;
     if (miss->kind == SIM_WALK)
-        return walked(use, miss, &actor, err);
+        return walked(use, miss, &access_site, err);
     line_use_catch_up(use, miss->va.v & ~(uint64_t)(use->machine->line_bytes - 1));
     const uint64_t pa = physical_of(&use->pending, use->done);
     C2_PROMISE(use->done < use->end && pa >> use->line_shift == miss->line.v);
     take_here(use);
-    status = residencies_missed(use->residencies, miss->line.v, miss->kind == SIM_FETCH, 0, miss->outcome, &actor,
+    status = residencies_missed(use->residencies, miss->line.v, miss->kind == SIM_FETCH, 0, miss->outcome, &access_site,
                                 (uint32_t)(pa & (use->machine->line_bytes - 1)), bytes_here(use), err);
     touch_here(use);
     return status;
@@ -363,7 +365,7 @@ static bool moves_lines(enum caches_prefetch_what what)
 static enum c2_status line_use_prefetched(void *self, const struct sim_prefetched *notified, struct c2_error *err)
 {
     struct line_use *use = self;
-    struct residencies_actor actor;
+    struct residencies_access_site access_site;
     enum c2_status status = C2_OK;
     const uint64_t line = notified->va.v & ~(uint64_t)(use->machine->line_bytes - 1);
     if (notified->instruction)
@@ -377,11 +379,11 @@ static enum c2_status line_use_prefetched(void *self, const struct sim_prefetche
         const struct caches_prefetched *event = &notified->events[i];
         if (!moves_lines(event->what))
             continue;
-        status = line_use_find_actor(use, notified->code, notified->kind, notified->va, notified->measured, &actor,
-                                     err);
-        actor.va = prefetched_at(use, actor.va, event->line);
+        status = line_use_find_access_site(use, notified->code, notified->kind, notified->va, notified->measured,
+                                           &access_site, err);
+        access_site.va = prefetched_at(use, access_site.va, event->line);
         if (status == C2_OK)
-            status = residencies_prefetched(use->residencies, event, &actor, err);
+            status = residencies_prefetched(use->residencies, event, &access_site, err);
     }
     return status;
 }

@@ -37,8 +37,8 @@ struct prefetch {
     by_prefetcher all[ANALYSES_LEVELS];   /* in every phase, since the caches were emptied */
     struct analyses_prefetch_cell *cells; /* [spot * levels + level] */
     uint32_t spots;                       /* that have cells */
-    uint32_t *spot_of;                    /* [actor]: of the last prefetch that followed an access of it */
-    uint32_t actors;                      /* numbers there */
+    uint32_t *spot_of;                    /* [access site]: of the last prefetch that followed an access of it */
+    uint32_t access_sites;                /* numbers there */
     struct sim_totals measured;
     struct analyses_prefetch_result result;
     struct analyses_prefetch_row *rows;
@@ -111,25 +111,25 @@ static struct analyses_prefetch_cell *cell_of(const struct prefetch *prefetch, u
     return &prefetch->cells[(size_t)spot * levels_of(prefetch) + level];
 }
 
-/* An actor is one instruction and one object, so all that it does is of one spot. */
-static enum c2_status know_actor(struct prefetch *prefetch, const struct sim_prefetched *notified, uint32_t actor,
-                                 struct c2_error *err)
+/* An access site is one instruction and one object, so all that it does is of one spot. */
+static enum c2_status know_access_site(struct prefetch *prefetch, const struct sim_prefetched *notified,
+                                       uint32_t access_site, struct c2_error *err)
 {
     uint32_t spot;
     enum c2_status status = find_spot(prefetch, notified->code, notified->kind, notified->va, &spot, err);
     if (status != C2_OK)
         return status;
-    if (actor >= prefetch->actors) {
-        const uint32_t room = actor * 2 + C2_HOST_SIZE(1024u, 1u);
+    if (access_site >= prefetch->access_sites) {
+        const uint32_t room = access_site * 2 + C2_HOST_SIZE(1024u, 1u);
         uint32_t *spot_of = c2_realloc(prefetch->spot_of, room * sizeof *spot_of);
         if (!spot_of)
             return c2_fail_memory(err, "the count of prefetches");
-        memset(spot_of + prefetch->actors, 0xff, (room - prefetch->actors) * sizeof *spot_of);
+        memset(spot_of + prefetch->access_sites, 0xff, (room - prefetch->access_sites) * sizeof *spot_of);
         prefetch->spot_of = spot_of;
-        prefetch->actors = room;
+        prefetch->access_sites = room;
     }
-    C2_PROMISE(prefetch->spot_of[actor] == WHERE_NOWHERE || prefetch->spot_of[actor] == spot);
-    prefetch->spot_of[actor] = spot;
+    C2_PROMISE(prefetch->spot_of[access_site] == WHERE_NOWHERE || prefetch->spot_of[access_site] == spot);
+    prefetch->spot_of[access_site] = spot;
     return C2_OK;
 }
 
@@ -161,12 +161,13 @@ static enum c2_status prefetch_count(struct prefetch *prefetch, const struct sim
     enum c2_status status = C2_OK;
     count_event(prefetch, &prefetch->all[event->level][event->prefetcher], event);
     if (prefetch->where && is_new(event))
-        status = know_actor(prefetch, notified, event->actor, err);
+        status = know_access_site(prefetch, notified, event->access_site, err);
     if (status != C2_OK || !notified->measured)
         return status;
     count_event(prefetch, &prefetch->result.levels[event->level][event->prefetcher], event);
     if (prefetch->where)
-        count_event(prefetch, &cell_of(prefetch, prefetch->spot_of[event->actor], event->level)->prefetches, event);
+        count_event(prefetch, &cell_of(prefetch, prefetch->spot_of[event->access_site], event->level)->prefetches,
+                    event);
     return C2_OK;
 }
 

@@ -3,26 +3,26 @@
  * profile: misses by instruction and object, and which access evicted which line.
  *
  * Model
- *   An actor is an instruction together with an object: the one that it accesses. Every miss of every level counts for
- *   the actor that made the access. The caches keep, for each line they lose, which access made them lose it (LT-WET:
- *   the line's last eviction, by level); a conflict miss then is a pair: the actor that misses and the actor that
- *   evicted. Fetches are acted by an instruction on the code of its file, walks on the page tables; a straddling
- *   reference acts on the object of its first byte in each line.
+ *   An access site is an instruction together with an object: the one that it accesses. Every miss of every level
+ *   counts for the access site that made the access. The caches keep, for each line they lose, which access made them
+ *   lose it (LT-WET: the line's last eviction, by level); a conflict miss then is a pair: the access site that misses
+ *   and the access site that evicted. Fetches are acted by an instruction on the code of its file, walks on the page
+ *   tables; a straddling reference acts on the object of its first byte in each line.
  *   Start-up is what comes before the program's first instruction, and what instructions of the dynamic linker do: such
- *   misses count for actors of their own, which the result adds to the same rows.
- *   The word given to the caches is the actor's number + 1 and, in its upper half, the number of the block of the
+ *   misses count for access sites of their own, which the result adds to the same rows.
+ *   The word given to the caches is the access site's number + 1 and, in its upper half, the number of the block of the
  *   allocator: two blocks of one site are two arrays, though they may share an owner.
  *
  * Counting
- *   Sums over actors are the levels' counts of misses and classes, the misses of the first level of the TLBs, the page
- *   walks and their reads, and the cores' upgrades; sums over pairs the levels' conflict misses; sums over objects the
- *   references. In each window that is measured; in others nothing is counted.
+ *   Sums over access sites are the levels' counts of misses and classes, the misses of the first level of the TLBs, the
+ *   page walks and their reads, and the cores' upgrades; sums over pairs the levels' conflict misses; sums over objects
+ *   the references. In each window that is measured; in others nothing is counted.
  *
  * Invariants (asserted of each window, and by profile_finish of the result)
  *   Memory is bounded by instructions x objects that meet in a miss, not by the length of the run.
  *
- *   Of several cores, misses of lines that another core's write took are of a class of their own, and counted by actor
- *   apart from the others, and so are upgrades. coherence.c says whose writes these were.
+ *   Of several cores, misses of lines that another core's write took are of a class of their own, and counted by access
+ *   site apart from the others, and so are upgrades. coherence.c says whose writes these were.
  *
  * Not modelled
  *   Which of several evictions of a line was "the" cause: the last one is blamed, as in C2Sim.
@@ -57,7 +57,7 @@ const char *analyses_reason_name(enum analyses_reason reason)
 
 static enum c2_status create_maps(struct profile *profile, struct c2_error *err)
 {
-    enum c2_status status = c2_map_create(&profile->actor_of, err);
+    enum c2_status status = c2_map_create(&profile->access_site_of, err);
     for (uint32_t i = 0; i < profile_levels(profile); i++)
         for (unsigned same = 0; same < 2 && status == C2_OK; same++)
             status = c2_map_create(&profile->pair_of[i][same], err);
@@ -95,11 +95,11 @@ static void profile_destroy(struct analysis *analysis)
     for (uint32_t i = 0; i < ANALYSES_LEVELS; i++)
         for (unsigned same = 0; same < 2; same++)
             c2_map_destroy(profile->pair_of[i][same]);
-    c2_map_destroy(profile->actor_of);
+    c2_map_destroy(profile->access_site_of);
     objects_destroy(profile->objects);
     c2_map_destroy(profile->layouts);
     profile_result_destroy(profile->result);
-    c2_free(profile->actors);
+    c2_free(profile->access_sites);
     c2_free(profile->cells);
     c2_free(profile->taken);
     c2_free(profile->heard);
@@ -136,49 +136,50 @@ static enum c2_status profile_create(struct analysis **out, const struct analyse
     return status;
 }
 
-/* ------------------------------------------------------------------ actors */
+/* ------------------------------------------------------------------ access sites */
 
 static enum c2_status profile_no_memory(struct c2_error *err)
 {
     return c2_fail_memory(err, "the table of misses by instruction and object");
 }
 
-static enum c2_status grow_actors(struct profile *profile, struct c2_error *err)
+static enum c2_status grow_access_sites(struct profile *profile, struct c2_error *err)
 {
-    if (profile->actor_count < profile->actor_room)
+    if (profile->access_site_count < profile->access_site_room)
         return C2_OK;
-    const uint32_t room = profile->actor_room * 2 + C2_HOST_SIZE(1024u, 1u);
-    struct profile_actor *actors = c2_realloc(profile->actors, room * sizeof *actors);
-    if (actors)
-        profile->actors = actors;
+    const uint32_t room = profile->access_site_room * 2 + C2_HOST_SIZE(1024u, 1u);
+    struct profile_access_site *access_sites = c2_realloc(profile->access_sites, room * sizeof *access_sites);
+    if (access_sites)
+        profile->access_sites = access_sites;
     struct analyses_translations *translations = c2_realloc(profile->translations, room * sizeof *translations);
     if (translations)
         profile->translations = translations;
-    if (!actors || !translations)
+    if (!access_sites || !translations)
         return profile_no_memory(err);
-    profile->actor_room = room;
+    profile->access_site_room = room;
     return C2_OK;
 }
 
-/* Of an actor's key: its owner's number stays below. */
+/* Of an access site's key: its owner's number stays below. */
 #define EARLY (UINT32_C(1) << 31)
 
-static enum c2_status new_actor(struct profile *profile, uint64_t key, uint32_t *out, struct c2_error *err)
+static enum c2_status new_access_site(struct profile *profile, uint64_t key, uint32_t *out, struct c2_error *err)
 {
-    enum c2_status status = grow_actors(profile, err);
+    enum c2_status status = grow_access_sites(profile, err);
     if (status == C2_OK)
-        status = c2_map_put(profile->actor_of, key, profile->actor_count, err);
+        status = c2_map_put(profile->access_site_of, key, profile->access_site_count, err);
     if (status != C2_OK)
         return status;
-    *out = profile->actor_count++;
+    *out = profile->access_site_count++;
     profile->translations[*out] = (struct analyses_translations){.misses = 0};
-    profile->actors[*out] = (struct profile_actor){(uint32_t)(key >> 32), (uint32_t)key & ~EARLY, profile->early};
+    profile->access_sites[*out] = (struct profile_access_site){(uint32_t)(key >> 32), (uint32_t)key & ~EARLY,
+                                                               profile->early};
     return C2_OK;
 }
 
 static enum c2_status profile_reach_code(struct profile *profile, uint32_t code, struct c2_error *err)
 {
-    struct sim_last_actors *last = &profile->last;
+    struct sim_last_access_sites *last = &profile->last;
     const uint32_t old = last->room;
     if (code < old)
         return C2_OK;
@@ -188,24 +189,27 @@ static enum c2_status profile_reach_code(struct profile *profile, uint32_t code,
     return C2_OK;
 }
 
-static uint32_t actor_of_word(uint64_t word) { return (uint32_t)word - 1; /* no access, 0, becomes PROFILE_NONE */ }
+static uint32_t access_site_of_word(uint64_t word)
+{
+    return (uint32_t)word - 1; /* no access, 0, becomes PROFILE_NONE */
+}
 
 /* An instruction mostly accesses the object it accessed before. */
-static enum c2_status profile_find_actor(struct profile *profile, uint32_t code, uint32_t owner, uint32_t *out,
-                                         struct c2_error *err)
+static enum c2_status profile_find_access_site(struct profile *profile, uint32_t code, uint32_t owner, uint32_t *out,
+                                               struct c2_error *err)
 {
-    const uint32_t last = actor_of_word(profile->last.code[code].word);
+    const uint32_t last = access_site_of_word(profile->last.code[code].word);
     const uint64_t key = (uint64_t)code << 32 | (profile->early ? EARLY : 0) | owner;
     uint64_t found;
     C2_ASSERT(owner < EARLY);
-    if (SHORTCUT(last != PROFILE_NONE && profile->actors[last].owner == owner &&
-                 profile->actors[last].early == profile->early)) {
-        C2_PROMISE(c2_map_get(profile->actor_of, key, &found) && found == last);
+    if (SHORTCUT(last != PROFILE_NONE && profile->access_sites[last].owner == owner &&
+                 profile->access_sites[last].early == profile->early)) {
+        C2_PROMISE(c2_map_get(profile->access_site_of, key, &found) && found == last);
         *out = last;
         return C2_OK;
     }
-    if (!c2_map_get(profile->actor_of, key, &found))
-        return new_actor(profile, key, out, err);
+    if (!c2_map_get(profile->access_site_of, key, &found))
+        return new_access_site(profile, key, out, err);
     *out = (uint32_t)found;
     return C2_OK;
 }
@@ -232,24 +236,24 @@ static __attribute__((noinline)) enum c2_status find_word(struct profile *profil
                                                           struct guest_va va, uint64_t *out, struct c2_error *err)
 {
     struct objects_found found;
-    uint32_t actor = 0;
+    uint32_t access_site = 0;
     enum c2_status status = profile_reach_code(profile, code, err);
     if (status == C2_OK)
         status = profile_owner(profile, kind, va, &found, err);
     if (status == C2_OK)
-        status = profile_find_actor(profile, code, found.owner, &actor, err);
+        status = profile_find_access_site(profile, code, found.owner, &access_site, err);
     if (status != C2_OK)
         return status;
-    *out = (uint64_t)profile_block_of(profile, &found) << 32 | (actor + 1u);
-    struct sim_last_actor *last = &profile->last.code[code];
+    *out = (uint64_t)profile_block_of(profile, &found) << 32 | (access_site + 1u);
+    struct sim_last_access_site *last = &profile->last.code[code];
     if (kind <= SIM_WRITE || last->word == 0)
-        *last = (struct sim_last_actor){found.start, found.end - found.start, *out, profile->last.epoch};
+        *last = (struct sim_last_access_site){found.start, found.end - found.start, *out, profile->last.epoch};
     return C2_OK;
 }
 
 static bool is_last(const struct profile *profile, uint32_t code, struct guest_va va)
 {
-    const struct sim_last_actor *last = &profile->last.code[code];
+    const struct sim_last_access_site *last = &profile->last.code[code];
     return va.v - last->start < last->bytes && last->epoch == profile->last.epoch;
 }
 
@@ -257,14 +261,14 @@ static bool is_last(const struct profile *profile, uint32_t code, struct guest_v
 static bool word_holds(struct profile *profile, uint64_t word, struct guest_va va)
 {
     struct objects_found found;
-    const struct profile_actor *actor = &profile->actors[(uint32_t)word - 1];
+    const struct profile_access_site *access_site = &profile->access_sites[(uint32_t)word - 1];
     objects_find(profile->objects, va.v, &found);
-    return found.owner == actor->owner && profile_block_of(profile, &found) == word >> 32 &&
-           actor->early == profile->early;
+    return found.owner == access_site->owner && profile_block_of(profile, &found) == word >> 32 &&
+           access_site->early == profile->early;
 }
 
-static enum c2_status actor_word(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, uint64_t *out,
-                                 struct c2_error *err)
+static enum c2_status access_site_word(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, uint64_t *out,
+                                       struct c2_error *err)
 {
     struct profile *profile = self;
     if (!SHORTCUT(kind <= SIM_WRITE && code < profile->last.room && is_last(profile, code, va)))
@@ -275,8 +279,8 @@ static enum c2_status actor_word(void *self, uint32_t code, enum sim_kind kind, 
 }
 
 /* ------------------------------------------------------------------ misses
- * They are notified on whatever thread judges them, while others may become actors: so what is counted for an actor
- * grows by itself, and nothing else of the profile is looked at. */
+ * They are notified on whatever thread judges them, while others may become access sites: so what is counted for an
+ * access site grows by itself, and nothing else of the profile is looked at. */
 
 static enum c2_status reach_taken(struct profile *profile, size_t old, size_t room, struct c2_error *err)
 {
@@ -312,8 +316,8 @@ static __attribute__((noinline)) enum c2_status grow_cells(struct profile *profi
     return C2_OK;
 }
 
-/* What is counted for so many actors is there. */
-static inline enum c2_status reach_actors(struct profile *profile, uint32_t count, struct c2_error *err)
+/* What is counted for so many access sites is there. */
+static inline enum c2_status reach_access_sites(struct profile *profile, uint32_t count, struct c2_error *err)
 {
     return C2_LIKELY(count <= profile->tally_room) ? C2_OK : grow_cells(profile, count, err);
 }
@@ -352,12 +356,12 @@ static enum c2_status profile_find_pair(struct profile *profile, const struct pr
     return status;
 }
 
-/* Not the pair that the actor was one of last. */
+/* Not the pair that the access site was one of last. */
 static __attribute__((noinline)) enum c2_status count_other(struct profile *profile, const struct caches_brief *miss,
                                                             struct profile_paired *last, struct c2_error *err)
 {
-    const struct profile_pair pair = {.victim = actor_of_word(miss->actor),
-                                      .evictor = actor_of_word(miss->evictor),
+    const struct profile_pair pair = {.victim = access_site_of_word(miss->access_site),
+                                      .evictor = access_site_of_word(miss->evictor),
                                       .level = miss->level,
                                       .same_block = miss->same_high};
     uint32_t *recent = profile_recent_of(profile, &pair);
@@ -394,29 +398,29 @@ static inline void count_taken(struct profile *profile, const struct caches_brie
     ++*(sim_counted_kind(miss) == SIM_WRITE ? &taken->writes : &taken->reads);
 }
 
-static inline enum c2_status count_sampled(struct profile *profile, uint32_t actor, uint32_t level, unsigned kind,
+static inline enum c2_status count_sampled(struct profile *profile, uint32_t access_site, uint32_t level, unsigned kind,
                                            struct c2_error *err)
 {
-    return C2_UNLIKELY(profile->samples.wanted) ? profile_samples_count(profile, actor, level, kind, err) : C2_OK;
+    return C2_UNLIKELY(profile->samples.wanted) ? profile_samples_count(profile, access_site, level, kind, err) : C2_OK;
 }
 
 /* levels: profile_levels(). */
 static inline enum c2_status profile_count_miss(struct profile *profile, uint32_t levels,
                                                 const struct caches_brief *miss, struct c2_error *err)
 {
-    const uint32_t level = miss->level, actor = actor_of_word(miss->actor);
-    const size_t at = (size_t)actor * levels + level;
+    const uint32_t level = miss->level, access_site = access_site_of_word(miss->access_site);
+    const size_t at = (size_t)access_site * levels + level;
     struct profile_cell *cell = &profile->cells[at];
     const enum analyses_class class_ = (enum analyses_class)(miss->class_ - CACHES_COLD);
     if (C2_UNLIKELY(miss->class_ == CACHES_COHERENCE)) {
         count_taken(profile, miss, at);
-        return count_sampled(profile, actor, level, ANALYSES_SAMPLED_COHERENCE, err);
+        return count_sampled(profile, access_site, level, ANALYSES_SAMPLED_COHERENCE, err);
     }
     if (sim_counted_untranslated(miss) && (level == 0 || level == profile->machine->level_count))
-        count_translation(&profile->heard[actor], sim_counted_reads(miss));
+        count_translation(&profile->heard[access_site], sim_counted_reads(miss));
     C2_ASSERT(class_ < ANALYSES_CLASSES);
     (sim_counted_kind(miss) == SIM_WRITE ? cell->tally.writes : cell->tally.reads)[class_]++;
-    enum c2_status status = count_sampled(profile, actor, level, class_, err);
+    enum c2_status status = count_sampled(profile, access_site, level, class_, err);
     if (status != C2_OK || class_ != ANALYSES_CONFLICT)
         return status;
     cell->tally.framed += profile->framed[level][miss->bits & SIM_COUNTED_PLACE];
@@ -428,7 +432,7 @@ static enum c2_status profile_counted(void *self, const struct caches_brief *mis
     struct profile *profile = self;
     const uint32_t levels = profile_levels(profile);
     for (const struct caches_brief *miss = misses; miss < misses + count; miss++) {
-        enum c2_status status = reach_actors(profile, miss->actor, err);
+        enum c2_status status = reach_access_sites(profile, miss->access_site, err);
         if (C2_LIKELY(status == C2_OK))
             status = profile_count_miss(profile, levels, miss, err);
         if (C2_UNLIKELY(status != C2_OK))
@@ -445,31 +449,31 @@ static enum c2_status profile_missed(void *self, const struct sim_miss *miss, st
     size_t count = 0;
     for (uint32_t i = miss->first; i < miss->outcome->served_by; i++) {
         const struct caches_event *event = &miss->outcome->event[i];
-        misses[count++] = (struct caches_brief){.actor = (uint32_t)miss->actor,
+        misses[count++] = (struct caches_brief){.access_site = (uint32_t)miss->access_site,
                                                 .evictor = (uint32_t)event->evictor,
                                                 .bits = sim_counted_bits(miss->kind, miss->page_log2),
                                                 .level = (uint8_t)analyses_level_of(profile->machine, miss->kind, i),
                                                 .class_ = (uint8_t)event->class_,
-                                                .same_high = miss->actor >> 32 == event->evictor >> 32};
+                                                .same_high = miss->access_site >> 32 == event->evictor >> 32};
     }
     return profile_counted(self, misses, count, err);
 }
 
-static void profile_untranslated(void *self, uint64_t actor, unsigned reads)
+static void profile_untranslated(void *self, uint64_t access_site, unsigned reads)
 {
     const struct profile *profile = self;
-    count_translation(&profile->translations[actor_of_word(actor)], reads);
+    count_translation(&profile->translations[access_site_of_word(access_site)], reads);
 }
 
 static enum c2_status profile_upgraded(void *self, uint64_t word, struct c2_error *err)
 {
     struct profile *profile = self;
-    const uint32_t actor = actor_of_word(word);
-    enum c2_status status = reach_actors(profile, actor + 1, err);
+    const uint32_t access_site = access_site_of_word(word);
+    enum c2_status status = reach_access_sites(profile, access_site + 1, err);
     if (status != C2_OK)
         return status;
-    profile->taken[(size_t)actor * profile_levels(profile)].upgrades++;
-    return count_sampled(profile, actor, 0, ANALYSES_SAMPLED_UPGRADES, err);
+    profile->taken[(size_t)access_site * profile_levels(profile)].upgrades++;
+    return count_sampled(profile, access_site, 0, ANALYSES_SAMPLED_UPGRADES, err);
 }
 
 /* The first of the program's own instructions begins a block: the dynamic linker jumps there. */
@@ -484,11 +488,11 @@ static void first_seen(void *self, const struct stream_block *block)
 
 void analyses_profile_compare(struct analysis *profile) { ((struct profile *)profile)->compared = true; }
 
-void analyses_profile_placement(struct analysis *analysis, enum sim_kind kind, uint64_t actor, uint32_t depth)
+void analyses_profile_placement(struct analysis *analysis, enum sim_kind kind, uint64_t access_site, uint32_t depth)
 {
     struct profile *profile = (struct profile *)analysis;
     const uint32_t level = analyses_level_of(profile->machine, kind, depth);
-    profile->cells[(size_t)actor_of_word(actor) * profile_levels(profile) + level].tally.placement++;
+    profile->cells[(size_t)access_site_of_word(access_site) * profile_levels(profile) + level].tally.placement++;
 }
 
 /* ------------------------------------------------------------------ memory */
@@ -544,8 +548,8 @@ static enum c2_status profile_dropped(void *self, struct c2_error *err)
     }
     if (profile->taken)
         memset(profile->taken, 0, cells * sizeof *profile->taken);
-    if (profile->actor_count != 0)
-        memset(profile->translations, 0, profile->actor_count * sizeof *profile->translations);
+    if (profile->access_site_count != 0)
+        memset(profile->translations, 0, profile->access_site_count * sizeof *profile->translations);
     profile_samples_drop(profile);
     for (uint32_t i = 0; i < objects_count(profile->objects); i++)
         objects_owner(profile->objects, i)->refs = 0;
@@ -614,18 +618,18 @@ static void profile_add_translations(struct analyses_translations *to, const str
     to->reads += from->reads;
 }
 
-static void add_actor_sums(const struct profile *profile, uint32_t actor, struct profile_sums *sums)
+static void add_access_site_sums(const struct profile *profile, uint32_t access_site, struct profile_sums *sums)
 {
     static const struct analyses_taken none;
     const uint32_t levels = profile_levels(profile);
-    profile_add_translations(&sums->tlb, &profile->heard[actor]);
+    profile_add_translations(&sums->tlb, &profile->heard[access_site]);
     for (uint32_t i = 0; i < levels; i++) {
-        const struct analyses_tally *tally = &profile->cells[(size_t)actor * levels + i].tally;
+        const struct analyses_tally *tally = &profile->cells[(size_t)access_site * levels + i].tally;
         for (unsigned class_ = 0; class_ < ANALYSES_CLASSES; class_++) {
             sums->misses[i][class_] += tally->reads[class_] + tally->writes[class_];
             sums->writes[i] += tally->writes[class_];
         }
-        const struct analyses_taken *taken = profile->taken ? &profile->taken[(size_t)actor * levels + i] : &none;
+        const struct analyses_taken *taken = profile->taken ? &profile->taken[(size_t)access_site * levels + i] : &none;
         sums->taken[i] += taken->reads + taken->writes;
         sums->writes[i] += taken->writes;
         sums->upgrades += taken->upgrades;
@@ -635,9 +639,9 @@ static void add_actor_sums(const struct profile *profile, uint32_t actor, struct
 static void profile_add_up(const struct profile *profile, struct profile_sums *sums)
 {
     *sums = (struct profile_sums){.refs = 0};
-    for (uint32_t i = 0; i < profile->actor_count && i < profile->tally_room; i++)
-        add_actor_sums(profile, i, sums);
-    for (uint32_t i = 0; i < profile->actor_count; i++)
+    for (uint32_t i = 0; i < profile->access_site_count && i < profile->tally_room; i++)
+        add_access_site_sums(profile, i, sums);
+    for (uint32_t i = 0; i < profile->access_site_count; i++)
         profile_add_translations(&sums->tlb, &profile->translations[i]);
     for (uint32_t i = 0; i < profile->pair_count; i++)
         sums->pairs[profile->pairs[i].level] += profile->pairs[i].count;
@@ -674,7 +678,7 @@ static void profile_check_sums(const struct profile *profile)
 static bool check_is_due(struct profile *profile)
 {
     enum { SUMMANDS_A_WINDOW = 64 };
-    const uint64_t work = (uint64_t)profile->actor_count + profile->pair_count + objects_count(profile->objects);
+    const uint64_t work = (uint64_t)profile->access_site_count + profile->pair_count + objects_count(profile->objects);
     if ((uint64_t)++profile->unchecked * SUMMANDS_A_WINDOW < work)
         return false;
     profile->unchecked = 0;
@@ -697,11 +701,11 @@ static enum c2_status profile_window(void *self, const struct sim_window *window
 static enum c2_status analyses_profile_finish(void *self, struct sim *sim, struct c2_error *err)
 {
     struct profile *profile = self;
-    enum c2_status status = reach_actors(profile, profile->actor_count, err);
+    enum c2_status status = reach_access_sites(profile, profile->access_site_count, err);
     if (status != C2_OK)
         return status;
     profile_check_sums(profile);
-    for (uint32_t i = 0; i < profile->actor_count; i++)
+    for (uint32_t i = 0; i < profile->access_site_count; i++)
         profile_add_translations(&profile->translations[i], &profile->heard[i]);
     return profile_finish(profile, sim, err);
 }
@@ -724,7 +728,7 @@ static struct sim_attribution attribution(struct analysis *analysis)
 {
     return (struct sim_attribution){analysis,
                                     profile_owner_of,
-                                    actor_word,
+                                    access_site_word,
                                     profile_untranslated,
                                     profile_upgraded,
                                     profile_changed,

@@ -128,11 +128,11 @@ static enum c2_status rcd_create(struct analysis **out, const struct analyses_se
 
 /* ------------------------------------------------------------------ a miss */
 
-static enum c2_status reach_actor(struct rcd *rcd, uint32_t actor, struct c2_error *err)
+static enum c2_status reach_access_site(struct rcd *rcd, uint32_t access_site, struct c2_error *err)
 {
-    if (actor < rcd->room)
+    if (access_site < rcd->room)
         return C2_OK;
-    const uint32_t room = actor + actor / 2 + C2_HOST_SIZE(64u, 1u);
+    const uint32_t room = access_site + access_site / 2 + C2_HOST_SIZE(64u, 1u);
     struct rcd_cell *cells = c2_realloc(rcd->cells, room * sizeof *cells);
     if (cells)
         rcd->cells = cells;
@@ -157,8 +157,8 @@ static void end_period(struct rcd *rcd, const struct rcd_set *set)
 {
     if (set->run == 0 || set->distance >= rcd->threshold)
         return;
-    rcd->cells[set->actor].periods++;
-    rcd->cells[set->actor].period_misses += set->run * set->distance;
+    rcd->cells[set->access_site].periods++;
+    rcd->cells[set->access_site].period_misses += set->run * set->distance;
 }
 
 static void count_distance(struct rcd *rcd, struct rcd_cell *cell, struct rcd_set *set, uint64_t distance)
@@ -175,14 +175,14 @@ static void count_distance(struct rcd *rcd, struct rcd_cell *cell, struct rcd_se
 }
 
 /* The set's last misses are in the ring, the oldest where the next one goes. */
-static void rcd_count(struct rcd *rcd, struct rcd_cache *cache, uint32_t actor, uint32_t number)
+static void rcd_count(struct rcd *rcd, struct rcd_cache *cache, uint32_t access_site, uint32_t number)
 {
-    struct rcd_cell *cell = &rcd->cells[actor];
+    struct rcd_cell *cell = &rcd->cells[access_site];
     struct rcd_set *set = &cache->of_set[number];
     uint64_t *ring = &cache->ring[(size_t)number * rcd->ways];
     const uint64_t last = ring[(set->next == 0 ? rcd->ways : set->next) - 1], oldest = ring[set->next];
     cell->misses++;
-    rcd->used[(size_t)actor * rcd->words + number / 64] |= UINT64_C(1) << number % 64;
+    rcd->used[(size_t)access_site * rcd->words + number / 64] |= UINT64_C(1) << number % 64;
     if (last == 0)
         cell->first++;
     else
@@ -190,25 +190,25 @@ static void rcd_count(struct rcd *rcd, struct rcd_cache *cache, uint32_t actor, 
     cell->below[ANALYSES_RCD_DEEP] += oldest != 0 && cache->now - oldest < rcd->threshold * rcd->ways;
     ring[set->next] = cache->now;
     set->next = set->next + 1 == rcd->ways ? 0 : set->next + 1;
-    set->actor = actor;
+    set->access_site = access_site;
 }
 
 static enum c2_status rcd_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
     struct rcd *rcd = self;
-    const uint32_t depth = rcd->level, actor = where_actor(miss->actor);
+    const uint32_t depth = rcd->level, access_site = where_access_site(miss->access_site);
     if (depth < miss->first || depth >= miss->outcome->served_by ||
         analyses_level_of(rcd->machine, miss->kind, depth) != depth)
         return C2_OK;
     const struct caches_event *event = &miss->outcome->event[depth];
-    enum c2_status status = reach_actor(rcd, actor, err);
+    enum c2_status status = reach_access_site(rcd, access_site, err);
     if (status != C2_OK)
         return status;
     struct rcd_cache *cache = &rcd->caches[rcd->copies > 1 ? miss->core : 0];
     cache->now++;
-    rcd->cells[actor].conflicts += event->class_ == CACHES_CONFLICT;
-    rcd_count(rcd, cache, actor, event->set_number);
-    return rcd_samplers_hear(rcd, cache, actor, event->set_number, err);
+    rcd->cells[access_site].conflicts += event->class_ == CACHES_CONFLICT;
+    rcd_count(rcd, cache, access_site, event->set_number);
+    return rcd_samplers_hear(rcd, cache, access_site, event->set_number, err);
 }
 
 /* ------------------------------------------------------------------ windows */

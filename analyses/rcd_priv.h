@@ -17,13 +17,13 @@ struct rcd_cell {
 
 struct rcd_set {
     uint64_t distance, run; /* the last ones were the same: so many of them; run 0: there was none */
-    uint32_t actor;         /* of the last miss */
+    uint32_t access_site;   /* of the last miss */
     uint32_t next;          /* its place in the ring */
 };
 
 /* One sample. */
 struct rcd_sample {
-    uint32_t actor, set;
+    uint32_t access_site, set;
     bool begins; /* a burst */
 };
 struct rcd_sampler {
@@ -50,8 +50,8 @@ struct rcd {
     uint64_t threshold;
     struct rcd_cache *caches; /* [core], or one */
     uint32_t copies;
-    struct rcd_cell *cells; /* [actor] */
-    uint64_t *used;         /* [actor * words]: a bit for each set */
+    struct rcd_cell *cells; /* [access site] */
+    uint64_t *used;         /* [access site * words]: a bit for each set */
     uint32_t words, room;
     uint32_t sampler_count;
     struct caches_counts measured; /* of the level */
@@ -68,9 +68,9 @@ struct rcd {
 
 /* rcd_samples.c: "1212,171x128" */
 enum c2_status rcd_samplers_read(struct rcd *rcd, const char *text, uint64_t seed, struct c2_error *err);
-enum c2_status rcd_samplers_hear(struct rcd *rcd, struct rcd_cache *cache, uint32_t actor, uint32_t set,
+enum c2_status rcd_samplers_hear(struct rcd *rcd, struct rcd_cache *cache, uint32_t access_site, uint32_t set,
                                  struct c2_error *err);
-/* Adds what the sampler's samples say of each loop, which loop_of says of a actor. */
+/* Adds what the sampler's samples say of each loop, which loop_of says of a access site. */
 enum c2_status rcd_sampler_judge(const struct rcd *rcd, const struct rcd_sampler *sampler, const uint32_t *loop_of,
                                  struct analyses_rcd_sampled *loops, struct c2_error *err);
 void rcd_samplers_drop(struct rcd *rcd);

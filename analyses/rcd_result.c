@@ -14,9 +14,9 @@ struct sums {
     uint64_t *bins, *used;
 };
 
-static void rcd_result_add_cell(const struct rcd *rcd, const struct sums *to, uint32_t actor)
+static void rcd_result_add_cell(const struct rcd *rcd, const struct sums *to, uint32_t access_site)
 {
-    const struct rcd_cell *cell = &rcd->cells[actor];
+    const struct rcd_cell *cell = &rcd->cells[access_site];
     to->of->misses += cell->misses;
     to->of->conflicts += cell->conflicts;
     to->of->first += cell->first;
@@ -27,7 +27,7 @@ static void rcd_result_add_cell(const struct rcd *rcd, const struct sums *to, ui
     for (uint32_t i = 0; i < ANALYSES_RCD_BINS; i++)
         to->bins[i] += cell->bins[i];
     for (uint32_t i = 0; i < rcd->words; i++)
-        to->used[i] |= rcd->used[(size_t)actor * rcd->words + i];
+        to->used[i] |= rcd->used[(size_t)access_site * rcd->words + i];
 }
 
 static uint32_t count_bits(const uint64_t *used, uint32_t words)
@@ -44,7 +44,7 @@ struct summing {
     const struct analyses_loops_result *loops;
     size_t objects, groups;
     uint64_t *used;    /* [group * words] */
-    uint32_t *loop_of; /* [actor] */
+    uint32_t *loop_of; /* [access site] */
 };
 
 static struct analyses_rcd_sum *rcd_result_sum_of(const struct summing *s, size_t group)
@@ -55,11 +55,11 @@ static struct analyses_rcd_sum *rcd_result_sum_of(const struct summing *s, size_
     return group - loops < s->objects ? &s->rcd->object_sums[group - loops] : &s->rcd->result.all;
 }
 
-static void rcd_result_add_to(const struct summing *s, size_t group, uint32_t actor)
+static void rcd_result_add_to(const struct summing *s, size_t group, uint32_t access_site)
 {
     const struct sums to = {rcd_result_sum_of(s, group), s->rcd->bins + group * ANALYSES_RCD_BINS,
                             s->used + group * s->rcd->words};
-    rcd_result_add_cell(s->rcd, &to, actor);
+    rcd_result_add_cell(s->rcd, &to, access_site);
 }
 
 static enum c2_status rcd_result_make_room(struct summing *s, struct c2_error *err)
@@ -87,7 +87,7 @@ static void add_rows(struct summing *s)
     for (uint32_t i = 0; i < s->rcd->room; i++) {
         if (s->rcd->cells[i].misses == 0)
             continue;
-        const struct analyses_row *row = &profile->rows[where_actor_row(s->rcd->profile, i)];
+        const struct analyses_row *row = &profile->rows[where_access_site_row(s->rcd->profile, i)];
         const uint32_t loop = s->loops->loop_of[row->insn];
         s->loop_of[i] = loop == ANALYSES_NO_LOOP ? s->loops->count : loop;
         rcd_result_add_to(s, s->loop_of[i], i);

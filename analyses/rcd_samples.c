@@ -94,16 +94,17 @@ void rcd_samplers_release(struct rcd *rcd)
 
 /* ------------------------------------------------------------------ samples */
 
-static enum c2_status rcd_samples_take(struct rcd_sampler *sampler, uint32_t actor, uint32_t set, bool begins,
+static enum c2_status rcd_samples_take(struct rcd_sampler *sampler, uint32_t access_site, uint32_t set, bool begins,
                                        struct c2_error *err)
 {
     if (!c2_grow((void **)&sampler->samples, &sampler->room, sampler->count, sizeof *sampler->samples))
         return c2_fail_memory(err, "samples of misses");
-    sampler->samples[sampler->count++] = (struct rcd_sample){actor, set, begins};
+    sampler->samples[sampler->count++] = (struct rcd_sample){access_site, set, begins};
     return C2_OK;
 }
 
-static enum c2_status rcd_samples_hear(struct rcd_sampler *sampler, uint32_t actor, uint32_t set, struct c2_error *err)
+static enum c2_status rcd_samples_hear(struct rcd_sampler *sampler, uint32_t access_site, uint32_t set,
+                                       struct c2_error *err)
 {
     const bool begins = sampler->left == 0;
     if (begins && --sampler->wait != 0)
@@ -111,15 +112,15 @@ static enum c2_status rcd_samples_hear(struct rcd_sampler *sampler, uint32_t act
     sampler->left = begins ? sampler->burst - 1 : sampler->left - 1;
     if (sampler->left == 0)
         draw_wait(sampler);
-    return rcd_samples_take(sampler, actor, set, begins, err);
+    return rcd_samples_take(sampler, access_site, set, begins, err);
 }
 
-enum c2_status rcd_samplers_hear(struct rcd *rcd, struct rcd_cache *cache, uint32_t actor, uint32_t set,
+enum c2_status rcd_samplers_hear(struct rcd *rcd, struct rcd_cache *cache, uint32_t access_site, uint32_t set,
                                  struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < rcd->sampler_count && status == C2_OK; i++)
-        status = rcd_samples_hear(&cache->samplers[i], actor, set, err);
+        status = rcd_samples_hear(&cache->samplers[i], access_site, set, err);
     return status;
 }
 
@@ -164,7 +165,7 @@ static void judge_bursts(struct row *row, const struct rcd_sampler *sampler, con
     const uint64_t looks[ANALYSES_RCD_KINDS] = {row->rcd->threshold, row->rcd->threshold * row->rcd->ways};
     for (uint32_t i = 0; i < sampler->count; i++) {
         const struct rcd_sample *sample = &sampler->samples[i];
-        struct analyses_rcd_sampled *to = &loops[loop_of[sample->actor]];
+        struct analyses_rcd_sampled *to = &loops[loop_of[sample->access_site]];
         bool below[ANALYSES_RCD_KINDS];
         row->begin = sample->begins ? row->at : row->begin;
         rcd_samples_step(row, sample->set, below);
@@ -194,7 +195,7 @@ static enum c2_status judge_single(struct row *row, const struct rcd_sampler *sa
     if (!order)
         return c2_fail_memory(err, "samples of misses");
     for (uint32_t i = 0; i < sampler->count; i++)
-        order[i] = (struct placed){loop_of[sampler->samples[i].actor], sampler->samples[i].set, i};
+        order[i] = (struct placed){loop_of[sampler->samples[i].access_site], sampler->samples[i].set, i};
     qsort(order, sampler->count, sizeof *order, rcd_samples_by_loop);
     for (uint32_t i = 0; i < sampler->count; i++) {
         bool below[ANALYSES_RCD_KINDS];

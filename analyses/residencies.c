@@ -252,18 +252,18 @@ static enum c2_status end_residency(struct residencies *residencies, uint32_t re
 }
 
 static enum c2_status begin_residency(struct residencies *residencies, uint64_t line, uint32_t level,
-                                      const struct residencies_actor *actor, struct c2_error *err)
+                                      const struct residencies_access_site *access_site, struct c2_error *err)
 {
     uint32_t record = residencies_find(residencies, line);
     enum c2_status status = C2_OK;
     if (record != NO_RECORD) /* a synonym */
-        status = end_residency(residencies, record, level, STAYS_EVICTED, actor->number, err);
+        status = end_residency(residencies, record, level, STAYS_EVICTED, access_site->number, err);
     if (status == C2_OK)
         status = need(residencies, line, &record, err);
     if (status != C2_OK)
         return status;
     *residency_of(residencies, record, level) = (struct residency){
-        .va = actor->va.v, .loader = actor->number, .measured = actor->measured, .there = true};
+        .va = access_site->va.v, .loader = access_site->number, .measured = access_site->measured, .there = true};
     memset(mask_of(residencies, record, level), 0, residencies->words * sizeof(uint64_t));
     residencies->records[record].count++;
     return residencies->to.began
@@ -326,7 +326,7 @@ static enum c2_status residencies_invalidate_above(struct residencies *residenci
 
 /* The line made room at the level. */
 static enum c2_status residencies_evict(struct residencies *residencies, uint64_t line, uint32_t level,
-                                        const struct residencies_actor *actor, struct c2_error *err)
+                                        const struct residencies_access_site *access_site, struct c2_error *err)
 {
     const uint32_t record = residencies_find(residencies, line), lower = residencies_below(residencies, level);
     if (record == NO_RECORD)
@@ -336,10 +336,10 @@ static enum c2_status residencies_evict(struct residencies *residencies, uint64_
                            residencies->machine->levels[level].inclusion == CACHES_INCLUSIVE;
     const bool goes_down = left.there && is_exclusive(residencies, lower) &&
                            !residency_of(residencies, record, lower)->there;
-    enum c2_status status = end_residency(residencies, record, level, STAYS_EVICTED, actor->number, err);
+    enum c2_status status = end_residency(residencies, record, level, STAYS_EVICTED, access_site->number, err);
     if (status == C2_OK && inclusive)
-        status = residencies_invalidate_above(residencies, line, level, actor->number, err);
-    const struct residencies_actor loader = {left.loader, {left.va}, actor->measured};
+        status = residencies_invalidate_above(residencies, line, level, access_site->number, err);
+    const struct residencies_access_site loader = {left.loader, {left.va}, access_site->measured};
     return status == C2_OK && goes_down ? begin_residency(residencies, line, lower, &loader, err) : status;
 }
 
@@ -392,69 +392,70 @@ enum c2_status residencies_written(struct residencies *residencies, uint64_t lin
 
 /* The levels from depth on lack it, up to the one that serves it. */
 static enum c2_status residencies_fill(struct residencies *residencies, uint64_t line, bool fetch, bool by_passing,
-                                       uint32_t depth, uint32_t served_by, const struct residencies_actor *actor,
-                                       struct c2_error *err)
+                                       uint32_t depth, uint32_t served_by,
+                                       const struct residencies_access_site *access_site, struct c2_error *err)
 {
     const uint32_t levels = residencies->machine->level_count;
     enum c2_status status = C2_OK;
     for (uint32_t i = depth; i < served_by && status == C2_OK; i++)
         if (i == depth || residencies->machine->levels[i].inclusion == CACHES_INCLUSIVE ||
             (!by_passing && !is_exclusive(residencies, i)))
-            status = begin_residency(residencies, line, i == 0 && fetch ? levels : i, actor, err);
+            status = begin_residency(residencies, line, i == 0 && fetch ? levels : i, access_site, err);
     return status;
 }
 
 enum c2_status residencies_missed(struct residencies *residencies, uint64_t line, bool fetch, uint32_t first,
-                                  const struct caches_outcome *outcome, const struct residencies_actor *actor,
-                                  uint32_t from, uint32_t bytes, struct c2_error *err)
+                                  const struct caches_outcome *outcome,
+                                  const struct residencies_access_site *access_site, uint32_t from, uint32_t bytes,
+                                  struct c2_error *err)
 {
     const uint32_t levels = residencies->machine->level_count;
     enum c2_status status = C2_OK;
     if (outcome->served_by == first)
         return C2_OK;
     if (is_exclusive(residencies, outcome->served_by))
-        status = residencies_take_out(residencies, line, outcome->served_by, actor->number, from, bytes, err);
+        status = residencies_take_out(residencies, line, outcome->served_by, access_site->number, from, bytes, err);
     for (uint32_t i = 0; i < levels && status == C2_OK; i++)
         if (outcome->evicted >> i & 1)
-            status = residencies_evict(residencies, outcome->event[i].victim.v, i == 0 && fetch ? levels : i, actor,
-                                       err);
+            status = residencies_evict(residencies, outcome->event[i].victim.v, i == 0 && fetch ? levels : i,
+                                       access_site, err);
     if (status == C2_OK)
-        status = residencies_fill(residencies, line, fetch, false, first, outcome->served_by, actor, err);
+        status = residencies_fill(residencies, line, fetch, false, first, outcome->served_by, access_site, err);
     const bool filtered = residencies->cores > 1 && outcome->filtered;
     return status == C2_OK && filtered
-               ? residencies_filter_out(residencies, outcome->filtered_line.v, actor->number, err)
+               ? residencies_filter_out(residencies, outcome->filtered_line.v, access_site->number, err)
                : status;
 }
 
 /* ------------------------------------------------------------------ prefetches */
 
 static enum c2_status residencies_bring(struct residencies *residencies, const struct caches_prefetched *event,
-                                        const struct residencies_actor *actor, struct c2_error *err)
+                                        const struct residencies_access_site *access_site, struct c2_error *err)
 {
     const bool fetch = event->level == residencies->machine->level_count;
     enum c2_status status = C2_OK;
     if (is_exclusive(residencies, event->served_by))
-        status = residencies_take_out(residencies, event->line.v, event->served_by, actor->number, 0, 0, err);
+        status = residencies_take_out(residencies, event->line.v, event->served_by, access_site->number, 0, 0, err);
     if (status != C2_OK)
         return status;
     return residencies_fill(residencies, event->line.v, fetch, event->by_passing, fetch ? 0 : event->level,
-                            event->served_by, actor, err);
+                            event->served_by, access_site, err);
 }
 
 enum c2_status residencies_prefetched(struct residencies *residencies, const struct caches_prefetched *event,
-                                      const struct residencies_actor *actor, struct c2_error *err)
+                                      const struct residencies_access_site *access_site, struct c2_error *err)
 {
     switch (event->what) {
     case CACHES_PREFETCH_EVICTED:
-        return residencies_evict(residencies, event->line.v, event->level, actor, err);
+        return residencies_evict(residencies, event->line.v, event->level, access_site, err);
     case CACHES_PREFETCH_ISSUED:
-        return residencies_bring(residencies, event, actor, err);
+        return residencies_bring(residencies, event, access_site, err);
     case CACHES_PREFETCH_CLAIMED:
-        return residencies_written(residencies, event->line.v, actor->number, err);
+        return residencies_written(residencies, event->line.v, access_site->number, err);
     case CACHES_PREFETCH_FLUSHED:
-        return residencies_flush(residencies, event->line.v, actor->number, err);
+        return residencies_flush(residencies, event->line.v, access_site->number, err);
     case CACHES_PREFETCH_FILTERED:
-        return residencies_filter_out(residencies, event->line.v, actor->number, err);
+        return residencies_filter_out(residencies, event->line.v, access_site->number, err);
     default:
         return C2_OK;
     }

@@ -10,7 +10,7 @@
 #define STAYS_NOBODY UINT32_MAX
 
 /* What makes a line come, and another leave: any number but NOBODY. */
-struct residencies_actor {
+struct residencies_access_site {
     uint32_t number;
     struct guest_va va; /* where the line lies; 0: it is no data of the program */
     bool measured;
@@ -57,11 +57,12 @@ enum c2_status residencies_written(struct residencies *residencies, uint64_t lin
  * touches is still to be notified, but for an exclusive level that gives it up, of which that is the last: [from, from
  * + bytes). */
 enum c2_status residencies_missed(struct residencies *residencies, uint64_t line, bool fetch, uint32_t first,
-                                  const struct caches_outcome *outcome, const struct residencies_actor *actor,
-                                  uint32_t from, uint32_t bytes, struct c2_error *err);
+                                  const struct caches_outcome *outcome,
+                                  const struct residencies_access_site *access_site, uint32_t from, uint32_t bytes,
+                                  struct c2_error *err);
 /* An event of the prefetchers: EVICTED, ISSUED, FILTERED; others change nothing. */
 enum c2_status residencies_prefetched(struct residencies *residencies, const struct caches_prefetched *event,
-                                      const struct residencies_actor *actor, struct c2_error *err);
+                                      const struct residencies_access_site *access_site, struct c2_error *err);
 /* What is there has not come while it was measured. */
 void residencies_drop(struct residencies *residencies);
 /* Nothing is in any level any more. */

@@ -4,8 +4,8 @@
  *
  * Model
  *   Code numbers become addresses, each once; owners become objects, the small blocks of a site with many of them one
- *   object; actors and pairs that have become the same are added up. Objects without a reference and without a miss,
- *   and instructions that never completed, are left out.
+ *   object; access sites and pairs that have become the same are added up. Objects without a reference and without a
+ *   miss, and instructions that never completed, are left out.
  *   Reasons of a conflict, the first that fits: no evictor known; a walk or a fetch on either side; a scalar on either
  *   side (a static or thread-local variable of at most 16 bytes); two objects, two blocks, or two places of what is
  *   left of the stack; else one.
@@ -37,7 +37,7 @@ struct profile_result {
     uint32_t *insn_of;              /* [code]; PROFILE_NONE: it was not used */
     size_t code_count;
     uint32_t *object_of; /* [owner] */
-    uint32_t *row_of;    /* [actor] */
+    uint32_t *row_of;    /* [access site] */
 };
 
 void profile_result_destroy(struct profile_result *result)
@@ -141,7 +141,7 @@ static enum c2_status order_insns(struct profile *profile, struct sim *sim, stru
 
 /* ------------------------------------------------------------------ objects */
 
-/* Marks in object_of the owners that are to be shown: those with references, and those that actors accessed. */
+/* Marks in object_of the owners that are to be shown: those with references, and those that access sites accessed. */
 static void mark_owners(struct profile *profile)
 {
     struct profile_result *result = profile->result;
@@ -151,8 +151,8 @@ static void mark_owners(struct profile *profile)
     for (uint32_t i = 0; i < count; i++)
         if (objects_owner(profile->objects, i)->refs != 0)
             result->object_of[objects_shown(profile->objects, i)] = 0;
-    for (uint32_t i = 0; i < profile->actor_count; i++)
-        result->object_of[objects_shown(profile->objects, profile->actors[i].owner)] = 0;
+    for (uint32_t i = 0; i < profile->access_site_count; i++)
+        result->object_of[objects_shown(profile->objects, profile->access_sites[i].owner)] = 0;
 }
 
 /* NULL: the owner's own name does. */
@@ -274,24 +274,25 @@ static enum c2_status result_order_objects(struct profile *profile, struct c2_er
 /* From a tally to that of start-up: there is room for an object or a row each. */
 static size_t startup_tallies(const struct profile *profile)
 {
-    return (profile->result->view.object_count + profile->actor_count) * profile_levels(profile);
+    return (profile->result->view.object_count + profile->access_site_count) * profile_levels(profile);
 }
 
-struct actor_row {
-    uint32_t insn, object, actor;
+struct access_site_row {
+    uint32_t insn, object, access_site;
 };
 
 static int result_by_row(const void *a, const void *b)
 {
-    const struct actor_row *x = a, *y = b;
+    const struct access_site_row *x = a, *y = b;
     const int insns = result_compare(x->insn, y->insn), objects = result_compare(x->object, y->object);
-    return insns != 0 ? insns : objects != 0 ? objects : result_compare(x->actor, y->actor);
+    return insns != 0 ? insns : objects != 0 ? objects : result_compare(x->access_site, y->access_site);
 }
 
-static bool is_startup(const struct profile *profile, const struct actor_row *row)
+static bool is_startup(const struct profile *profile, const struct access_site_row *row)
 {
     const uint64_t pc = profile->result->insns[row->insn].pc.v;
-    return profile->actors[row->actor].early || (profile->interpreter.start <= pc && pc < profile->interpreter.end);
+    return profile->access_sites[row->access_site].early ||
+           (profile->interpreter.start <= pc && pc < profile->interpreter.end);
 }
 
 static void result_add_translations(struct analyses_translations *to, const struct analyses_translations *from)
@@ -301,10 +302,10 @@ static void result_add_translations(struct analyses_translations *to, const stru
     to->reads += from->reads;
 }
 
-/* Adds an actor's translations to its row and object. */
-static void result_add_tlb(const struct profile *profile, const struct actor_row *row, struct analyses_row *to)
+/* Adds an access site's translations to its row and object. */
+static void result_add_tlb(const struct profile *profile, const struct access_site_row *row, struct analyses_row *to)
 {
-    const struct analyses_translations *from = &profile->translations[row->actor];
+    const struct analyses_translations *from = &profile->translations[row->access_site];
     struct analyses_object *object = &profile->result->objects[row->object];
     result_add_translations(&to->tlb, from);
     result_add_translations(&object->tlb, from);
@@ -314,14 +315,15 @@ static void result_add_tlb(const struct profile *profile, const struct actor_row
     result_add_translations(&object->tlb_startup, from);
 }
 
-/* Adds an actor's tallies to one row's, or object's; startup: where those of start-up are, in tallies from there. */
-static void add_actor(const struct profile *profile, const struct actor_row *row, struct analyses_tally *to,
-                      size_t startup)
+/* Adds an access site's tallies to one row's, or object's; startup: where those of start-up are, in tallies from there.
+ * */
+static void add_access_site(const struct profile *profile, const struct access_site_row *row, struct analyses_tally *to,
+                            size_t startup)
 {
     const uint32_t levels = profile_levels(profile);
     const bool early = is_startup(profile, row);
     for (uint32_t level = 0; level < levels; level++) {
-        const struct analyses_tally *from = &profile->cells[(size_t)row->actor * levels + level].tally;
+        const struct analyses_tally *from = &profile->cells[(size_t)row->access_site * levels + level].tally;
         result_add_tally(&to[level], from);
         if (early)
             result_add_tally(&to[startup + level], from);
@@ -335,30 +337,30 @@ static void add_one_taken(struct analyses_taken *to, const struct analyses_taken
     to->upgrades += from->upgrades;
 }
 
-/* As add_actor(). */
-static void result_add_taken(const struct profile *profile, const struct actor_row *row, struct analyses_taken *to,
-                             size_t startup)
+/* As add_access_site(). */
+static void result_add_taken(const struct profile *profile, const struct access_site_row *row,
+                             struct analyses_taken *to, size_t startup)
 {
     const uint32_t levels = profile_levels(profile);
     const bool early = is_startup(profile, row);
     for (uint32_t level = 0; level < levels; level++) {
-        const struct analyses_taken *from = &profile->taken[(size_t)row->actor * levels + level];
+        const struct analyses_taken *from = &profile->taken[(size_t)row->access_site * levels + level];
         add_one_taken(&to[level], from);
         if (early)
             add_one_taken(&to[startup + level], from);
     }
 }
 
-static void merge_rows(struct profile *profile, const struct actor_row *order)
+static void merge_rows(struct profile *profile, const struct access_site_row *order)
 {
     struct profile_result *result = profile->result;
     const uint32_t levels = profile_levels(profile);
     const size_t startup = startup_tallies(profile);
     const size_t of_rows = result->view.object_count * levels;
     struct analyses_tally *tallies = result->tallies + of_rows;
-    const struct actor_row *last = NULL;
-    for (uint32_t i = 0; i < profile->actor_count; i++) {
-        const struct actor_row *row = &order[i];
+    const struct access_site_row *last = NULL;
+    for (uint32_t i = 0; i < profile->access_site_count; i++) {
+        const struct access_site_row *row = &order[i];
         if (!last || last->insn != row->insn || last->object != row->object) {
             const size_t index = result->view.row_count++;
             result->rows[index] = (struct analyses_row){.insn = row->insn,
@@ -368,9 +370,9 @@ static void merge_rows(struct profile *profile, const struct actor_row *order)
         }
         last = row;
         const size_t index = result->view.row_count - 1;
-        result->row_of[row->actor] = (uint32_t)index;
-        add_actor(profile, row, &tallies[index * levels], startup);
-        add_actor(profile, row, &result->tallies[row->object * levels], startup);
+        result->row_of[row->access_site] = (uint32_t)index;
+        add_access_site(profile, row, &tallies[index * levels], startup);
+        add_access_site(profile, row, &result->tallies[row->object * levels], startup);
         result_add_tlb(profile, row, &result->rows[index]);
         if (!profile->taken)
             continue;
@@ -384,8 +386,8 @@ static void merge_rows(struct profile *profile, const struct actor_row *order)
 static enum c2_status order_rows(struct profile *profile, struct c2_error *err)
 {
     struct profile_result *result = profile->result;
-    const uint32_t levels = profile_levels(profile), count = profile->actor_count;
-    struct actor_row *order = c2_alloc((count + 1) * sizeof *order);
+    const uint32_t levels = profile_levels(profile), count = profile->access_site_count;
+    struct access_site_row *order = c2_alloc((count + 1) * sizeof *order);
     result->rows = c2_alloc((count + 1) * sizeof *result->rows);
     result->row_of = c2_alloc((count + 1) * sizeof *result->row_of);
     result->tallies = c2_calloc(2 * startup_tallies(profile) + 1, sizeof *result->tallies);
@@ -395,8 +397,8 @@ static enum c2_status order_rows(struct profile *profile, struct c2_error *err)
         return c2_fail_memory(err, "the misses of the report");
     }
     for (uint32_t i = 0; i < count; i++)
-        order[i] = (struct actor_row){result->insn_of[profile->actors[i].code],
-                                      result->object_of[profile->actors[i].owner], i};
+        order[i] = (struct access_site_row){result->insn_of[profile->access_sites[i].code],
+                                            result->object_of[profile->access_sites[i].owner], i};
     qsort(order, count, sizeof *order, result_by_row);
     merge_rows(profile, order);
     c2_free(order);
@@ -424,7 +426,7 @@ static enum analyses_reason reason_of(const struct profile *profile, const struc
 {
     if (pair->evictor == PROFILE_NONE)
         return ANALYSES_REASON_UNKNOWN;
-    const uint32_t numbers[2] = {profile->actors[pair->victim].owner, profile->actors[pair->evictor].owner};
+    const uint32_t numbers[2] = {profile->access_sites[pair->victim].owner, profile->access_sites[pair->evictor].owner};
     const struct objects_owner *owners[2] = {objects_owner(profile->objects, numbers[0]),
                                              objects_owner(profile->objects, numbers[1])};
     if (owners[0]->kind == ANALYSES_TABLES || owners[1]->kind == ANALYSES_TABLES)
@@ -496,8 +498,8 @@ static void order_samples(struct profile *profile, uint64_t sums[ANALYSES_LEVELS
     struct analyses_profile_result *view = &profile->result->view;
     for (uint32_t i = 0; i < samples->count; i++) {
         struct analyses_sampled *entry = &samples->list[i];
-        const uint32_t actor = entry->row, row = profile->result->row_of[actor];
-        const struct actor_row of = {view->rows[row].insn, view->rows[row].object, actor};
+        const uint32_t access_site = entry->row, row = profile->result->row_of[access_site];
+        const struct access_site_row of = {view->rows[row].insn, view->rows[row].object, access_site};
         entry->row = row;
         entry->startup = is_startup(profile, &of);
         sums[entry->level][entry->kind] += entry->count;
@@ -632,10 +634,10 @@ uint32_t profile_insn(const struct profile *profile, uint32_t code)
 
 uint32_t profile_object(const struct profile *profile, uint32_t owner) { return profile->result->object_of[owner]; }
 
-uint32_t profile_row(const struct profile *profile, uint32_t actor)
+uint32_t profile_row(const struct profile *profile, uint32_t access_site)
 {
-    C2_ASSERT(actor < profile->actor_count);
-    return profile->result->row_of[actor];
+    C2_ASSERT(access_site < profile->access_site_count);
+    return profile->result->row_of[access_site];
 }
 
 const void *profile_result(const struct analysis *profile)

@@ -3,10 +3,10 @@
  * samples: what made accesses wait in each sample, by instruction and object.
  *
  * Model
- *   A list of counts, sample after sample: misses of one actor at one level, of one class, and its upgrades. The count
- *   of the sample that is being measured is found by a table of all actors; when the sample is over its counts are left
- *   where they are. Translations may be notified on another thread than misses, so they are found at the end of a
- *   sample, when all is said: what an actor has then more than at the end of the last one.
+ *   A list of counts, sample after sample: misses of one access site at one level, of one class, and its upgrades. The
+ *   count of the sample that is being measured is found by a table of all access sites; when the sample is over its
+ *   counts are left where they are. Translations may be notified on another thread than misses, so they are found at
+ *   the end of a sample, when all is said: what an access site has then more than at the end of the last one.
  *
  * Counting
  *   The counts of all samples are the profile's. A count that would not fit its 32 bits goes on in another.
@@ -17,29 +17,30 @@
  */
 #include "analyses/profile_priv.h"
 
-/* Of an actor, and a level and a class or the upgrades: where in the list its count is, and which sample's (from 1). */
+/* Of an access site, and a level and a class or the upgrades: where in the list its count is, and which sample's (from
+ * 1). */
 struct samples_cell {
     uint32_t sample, at;
 };
 
-static size_t cells_of(const struct profile *profile, uint32_t actors)
+static size_t cells_of(const struct profile *profile, uint32_t access_sites)
 {
-    return (size_t)actors * (profile_levels(profile) * ANALYSES_SAMPLED_CLASSES + 1);
+    return (size_t)access_sites * (profile_levels(profile) * ANALYSES_SAMPLED_CLASSES + 1);
 }
 
 static enum c2_status samples_reach(struct profile *profile, struct c2_error *err)
 {
     struct profile_samples *samples = &profile->samples;
     const uint32_t room = profile->tally_room;
-    if (samples->actor_room == room)
+    if (samples->access_site_room == room)
         return C2_OK;
     struct samples_cell *cells = c2_realloc(samples->cells, cells_of(profile, room) * sizeof *cells);
     if (!cells)
         return c2_fail_memory(err, "the misses of a sample");
-    for (size_t i = cells_of(profile, samples->actor_room); i < cells_of(profile, room); i++)
+    for (size_t i = cells_of(profile, samples->access_site_room); i < cells_of(profile, room); i++)
         cells[i] = (struct samples_cell){0};
     samples->cells = cells;
-    samples->actor_room = room;
+    samples->access_site_room = room;
     return C2_OK;
 }
 
@@ -52,7 +53,7 @@ static enum c2_status samples_append(struct profile_samples *samples, const stru
     return C2_OK;
 }
 
-enum c2_status profile_samples_count(struct profile *profile, uint32_t actor, uint32_t level, unsigned kind,
+enum c2_status profile_samples_count(struct profile *profile, uint32_t access_site, uint32_t level, unsigned kind,
                                      struct c2_error *err)
 {
     struct profile_samples *samples = &profile->samples;
@@ -61,9 +62,9 @@ enum c2_status profile_samples_count(struct profile *profile, uint32_t actor, ui
         return status;
     const size_t at = kind == ANALYSES_SAMPLED_UPGRADES ? profile_levels(profile) * ANALYSES_SAMPLED_CLASSES
                                                         : level * ANALYSES_SAMPLED_CLASSES + kind;
-    struct samples_cell *cell = &samples->cells[cells_of(profile, actor) + at];
+    struct samples_cell *cell = &samples->cells[cells_of(profile, access_site) + at];
     if (cell->sample != samples->sample_count + 1 || samples->list[cell->at].count == UINT32_MAX) {
-        const struct analyses_sampled entry = {.row = actor, .level = (uint8_t)level, .kind = (uint8_t)kind};
+        const struct analyses_sampled entry = {.row = access_site, .level = (uint8_t)level, .kind = (uint8_t)kind};
         *cell = (struct samples_cell){samples->sample_count + 1, samples->count};
         status = samples_append(samples, &entry, err);
     }
@@ -74,13 +75,13 @@ enum c2_status profile_samples_count(struct profile *profile, uint32_t actor, ui
 
 /* ------------------------------------------------------------------ translations */
 
-static enum c2_status append_many(struct profile_samples *samples, uint32_t actor, unsigned kind, uint64_t count,
+static enum c2_status append_many(struct profile_samples *samples, uint32_t access_site, unsigned kind, uint64_t count,
                                   struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     while (count != 0 && status == C2_OK) {
         const uint32_t part = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
-        const struct analyses_sampled entry = {.row = actor, .count = part, .kind = (uint8_t)kind};
+        const struct analyses_sampled entry = {.row = access_site, .count = part, .kind = (uint8_t)kind};
         status = samples_append(samples, &entry, err);
         count -= part;
     }
@@ -90,7 +91,7 @@ static enum c2_status append_many(struct profile_samples *samples, uint32_t acto
 static enum c2_status reach_ended(struct profile *profile, struct c2_error *err)
 {
     struct profile_samples *samples = &profile->samples;
-    const uint32_t room = profile->actor_room;
+    const uint32_t room = profile->access_site_room;
     if (samples->ended_room == room)
         return C2_OK;
     struct analyses_translations *ended = c2_realloc(samples->ended, room * sizeof *ended);
@@ -107,7 +108,7 @@ static enum c2_status end_translations(struct profile *profile, struct c2_error 
 {
     struct profile_samples *samples = &profile->samples;
     enum c2_status status = reach_ended(profile, err);
-    for (uint32_t i = 0; i < profile->actor_count && status == C2_OK; i++) {
+    for (uint32_t i = 0; i < profile->access_site_count && status == C2_OK; i++) {
         struct analyses_translations now = profile->translations[i], *ended = &samples->ended[i];
         now.misses += i < profile->tally_room ? profile->heard[i].misses : 0;
         now.reads += i < profile->tally_room ? profile->heard[i].reads : 0;

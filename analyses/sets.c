@@ -30,7 +30,7 @@
 struct table {
     struct analyses_page_count *sets;        /* [set, those of all slices counted through] */
     struct analyses_page_count window, then; /* all of them: now, and where the window began */
-    struct c2_map *filler_of;                /* set << 32 | actor -> filler */
+    struct c2_map *filler_of;                /* set << 32 | access site -> filler */
     uint64_t *fillers;                       /* misses */
     uint32_t filler_count, filler_room;
     struct analyses_set *notified;
@@ -72,9 +72,9 @@ static void sets_count(struct analyses_page_count *at, bool conflict)
     at->conflict += conflict;
 }
 
-static enum c2_status sets_fill(struct table *table, uint32_t set, uint64_t actor, struct c2_error *err)
+static enum c2_status sets_fill(struct table *table, uint32_t set, uint64_t access_site, struct c2_error *err)
 {
-    const uint64_t key = (uint64_t)set << 32 | where_actor(actor);
+    const uint64_t key = (uint64_t)set << 32 | where_access_site(access_site);
     uint64_t found;
     if (c2_map_get(table->filler_of, key, &found)) {
         table->fillers[found]++;
@@ -132,7 +132,7 @@ static enum c2_status sets_missed(void *self, const struct sim_miss *miss, struc
         sets_count(&sets->tables[level].window, conflict);
         if (page)
             sets_count(&page->levels[level], conflict);
-        status = sets_fill(&sets->tables[level], event->set_number, miss->actor, err);
+        status = sets_fill(&sets->tables[level], event->set_number, miss->access_site, err);
     }
     return status;
 }
@@ -231,7 +231,7 @@ static enum c2_status list_filled(struct filled **out, size_t *count, const stru
         status = sets_no_memory(err);
     for (size_t i = 0; i < all && status == C2_OK; i++)
         (*out)[i] = (struct filled){sets_entry_of(&sets->result.levels[number], pairs[i].key >> 32),
-                                    rows->rows[where_actor_row(profile, (uint32_t)pairs[i].key)].object,
+                                    rows->rows[where_access_site_row(profile, (uint32_t)pairs[i].key)].object,
                                     table->fillers[pairs[i].value]};
     if (status == C2_OK)
         qsort(*out, all, sizeof **out, by_entry);

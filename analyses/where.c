@@ -4,7 +4,7 @@
  *
  * Model
  *   A spot is an instruction (by its code number) together with an owner, as objects.c has them: what the profile calls
- *   an actor, but for all that is referred to, not only what missed, and whatever the profile does. Owners become
+ *   an access site, but for all that is referred to, not only what missed, and whatever the profile does. Owners become
  *   objects when the profile is finished; so several spots may become one row.
  *   What an instruction did last is remembered with the extent in which the answer holds, until the profile's epoch
  *   says that objects may have changed.
@@ -160,9 +160,9 @@ enum c2_status where_rows(struct where_row **out, size_t *count, const struct wh
     return C2_OK;
 }
 
-uint32_t where_actor_row(const struct analysis *profile, uint32_t actor)
+uint32_t where_access_site_row(const struct analysis *profile, uint32_t access_site)
 {
-    return profile_row((const struct profile *)profile, actor);
+    return profile_row((const struct profile *)profile, access_site);
 }
 
 uint32_t where_insn(const struct analysis *profile, uint32_t code)

@@ -40,10 +40,13 @@ struct where_row {
     uint32_t insn, object, spot;
 };
 enum c2_status where_rows(struct where_row **out, size_t *count, const struct where *where, struct c2_error *err);
-/* An analysis that counts misses alone needs no spots: the profile has an actor for each pair, which a miss names. Its
- * number (small, from 0 on), and in finish() its row in analyses_profile_result.rows. */
-static inline uint32_t where_actor(uint64_t actor) { return (uint32_t)actor - 1; } /* sim_miss.actor */
-uint32_t where_actor_row(const struct analysis *profile, uint32_t actor);
+/* An analysis that counts misses alone needs no spots: the profile has an access site for each pair, which a miss
+ * names. Its number (small, from 0 on), and in finish() its row in analyses_profile_result.rows. */
+static inline uint32_t where_access_site(uint64_t access_site)
+{
+    return (uint32_t)access_site - 1;
+} /* sim_miss.access site */
+uint32_t where_access_site_row(const struct analysis *profile, uint32_t access_site);
 /* The instruction of a code number, in analyses_profile_result.insns; or NOWHERE. profile: that analysis. */
 uint32_t where_insn(const struct analysis *profile, uint32_t code);
 

@@ -146,7 +146,7 @@ __attribute__((noinline)) bool run(struct caches *caches, const struct pattern *
             caches_expect(caches, slot_of(caches, soon.v), soon);
         }
         if (outcome)
-            caches_set_actor(caches, done + 1);
+            caches_set_access_site(caches, done + 1);
         if (!access_line(caches, write, line, outcome))
             return false;
     }

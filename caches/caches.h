@@ -52,8 +52,8 @@ struct caches_event {
     uint32_t set_number;   /* of a miss only: the set, those of all slices counted through, from 0 */
     uint32_t victim_set;   /* likewise of the line that was evicted to make room, */
     struct line_no victim; /* and its physical line number; see caches_outcome.evicted */
-    uint64_t evictor;      /* of a miss only: the actor that made this level lose the line last; 0: unknown (the line
-                         was never here, the actor was 0, evictors are not kept) */
+    uint64_t evictor; /* of a miss only: the access site that made this level lose the line last; 0: unknown (the line
+                         was never here, the access site was 0, evictors are not kept) */
 };
 /* What happened to one line access. A hit in the first level asked fills depth, served_by and the class of that level,
  * and nothing else. After a miss event[i] is filled for every level asked, i = 0 (L1D or L1I; walks_from for a page
@@ -86,20 +86,20 @@ enum c2_status caches_access(struct caches *caches, enum caches_side side, bool 
 /* One level's miss of an access of which more is not told (caches_fast.h). bits: below 1 << CACHES_BRIEF_BITS. */
 #define CACHES_BRIEF_BITS 16u
 struct caches_brief {
-    uint32_t actor, evictor; /* low halves of the words; the evictor as in struct caches_event */
-    uint16_t bits;           /* the caller's */
-    bool same_high;          /* the words' upper halves are the same */
-    uint8_t level;           /* that missed: of the data path; L1I has the number behind those */
-    uint8_t class_;          /* enum caches_class */
+    uint32_t access_site, evictor; /* low halves of the words; the evictor as in struct caches_event */
+    uint16_t bits;                 /* the caller's */
+    bool same_high;                /* the words' upper halves are the same */
+    uint8_t level;                 /* that missed: of the data path; L1I has the number behind those */
+    uint8_t class_;                /* enum caches_class */
 };
 
-/* The actor of the accesses that follow: any word but 0 (0: none). Kept with each line that these accesses make a level
- * lose (victims of fills, insertions, back-invalidations, moves out of an exclusive level, take-overs of synonyms);
- * needs caches_keep_evictors(). */
-void caches_set_actor(struct caches *caches, uint64_t actor);
-/* Before the first access: each level records for each line which actor made it lose that line last. Costs 8 bytes a
- * line and level; where classes can be deferred 2, from the first word of more than 16 bits on 4, and as much again
- * near words of more than 32. */
+/* The access site of the accesses that follow: any word but 0 (0: none). Kept with each line that these accesses make a
+ * level lose (victims of fills, insertions, back-invalidations, moves out of an exclusive level, take-overs of
+ * synonyms); needs caches_keep_evictors(). */
+void caches_set_access_site(struct caches *caches, uint64_t access_site);
+/* Before the first access: each level records for each line which access site made it lose that line last. Costs 8
+ * bytes a line and level; where classes can be deferred 2, from the first word of more than 16 bits on 4, and as much
+ * again near words of more than 32. */
 enum c2_status caches_keep_evictors(struct caches *caches, struct c2_error *err);
 
 /* The instruction that makes the data accesses that follow, for stride prefetchers and SHiP; 0: none that they know. */
@@ -157,7 +157,8 @@ struct caches_prefetched {
     enum caches_prefetcher prefetcher;
     uint32_t level; /* L1I has the number behind those of the data path; of what is new, the accessing core's */
     uint32_t set;   /* EVICTED: as victim_set of an event */
-    uint32_t actor; /* of the access that the prefetch followed: the low half of its word; of an instruction its tag */
+    uint32_t
+        access_site; /* of the access that the prefetch followed: the low half of its word; of an instruction its tag */
     uint32_t served_by; /* ISSUED: the level that had it, level_count = memory */
     bool by_passing;    /* ISSUED: of the levels between these, inclusive ones alone are filled */
     struct line_no line;
@@ -229,7 +230,7 @@ struct caches_core_counts {
 struct caches_core_level {
     uint64_t invalidations, interventions, filter_invalidations;
 };
-/* The actor of the accesses that follow: to be called before each. */
+/* The access site of the accesses that follow: to be called before each. */
 struct caches_origin {
     uint32_t core, tag;    /* tag: to find the access by; an instruction, say */
     uint32_t first, bytes; /* of the line, those that are accessed: at least one */

@@ -107,7 +107,7 @@ static inline enum caches_tried caches_try_missed(struct caches_front *front, bo
 unsigned caches_form(const struct caches *caches);
 /* Others may have been asked meanwhile. */
 static inline void caches_front_forget(struct caches_front *front) { front->notified = CACHES_NO_SLOT; }
-/* What caches_access() would have said of it; the actor may have been set since. */
+/* What caches_access() would have said of it; the access site may have been set since. */
 void caches_classify(struct caches *caches, struct caches_outcome *outcome);
 
 /* For callers that can look ahead: while *caches_far() is not 0, of late many accesses have missed the second level,
@@ -137,34 +137,35 @@ uint32_t caches_deferred(struct caches *caches);
 /* What goes with an access. */
 #define CACHES_NOTED 3u
 struct caches_noted {
-    uint64_t actor;              /* its maker, as in caches_set_actor() */
+    uint64_t access_site;        /* its maker, as in caches_set_access_site() */
     uint64_t word[CACHES_NOTED]; /* whatever the caller wants to find with the outcome */
 };
 /* After CACHES_MISSED, instead of caches_classify(): CACHES_TRIED, or CACHES_FULL. NULL: no listener. */
 enum caches_tried caches_defer(struct caches *caches, const struct caches_noted *noted);
-/* The same where misses are only counted, by actor: it takes a third of the words. A caller that defers so defers
+/* The same where misses are only counted, by access site: it takes a third of the words. A caller that defers so defers
  * all accesses so. bits: below 1 << CACHES_BRIEF_BITS, whatever the caller wants to find with it; 0: it is not to be
  * counted. */
-enum caches_tried caches_defer_briefly(struct caches *caches, uint64_t actor, uint32_t bits);
-/* Adds the caller's to the record that is at the end of the event log, of which it becomes a part. rest: the actor's
- * upper half, and what the caches add to it. Says whether the event log is full. */
-static inline bool caches_event_log_brief(struct caches_event_log_end *event_log, uint64_t actor, uint64_t rest,
+enum caches_tried caches_defer_briefly(struct caches *caches, uint64_t access_site, uint32_t bits);
+/* Adds the caller's to the record that is at the end of the event log, of which it becomes a part. rest: the access
+ * site's upper half, and what the caches add to it. Says whether the event log is full. */
+static inline bool caches_event_log_brief(struct caches_event_log_end *event_log, uint64_t access_site, uint64_t rest,
                                           uint32_t bits)
 {
     uint64_t *const at = event_log->at;
     const uint64_t first = at[0], more = rest != 0;
     uint64_t *const last = at + (first >> CACHES_TAPE_MISSED & 15);
     at[0] = (first | (uint64_t)bits << CACHES_TAPE_BITS) + (more << CACHES_TAPE_BEHIND);
-    at[1] |= actor << 32;
+    at[1] |= access_site << 32;
     last[1] = rest;
     event_log->at = last + 1 + more;
     return event_log->at >= event_log->stop;
 }
 /* caches_defer_briefly() of what caches_again() or caches_try_others() said of this front, where the event log is the
  * caller's. */
-static inline enum caches_tried caches_defer_front(struct caches_front *front, uint64_t actor, uint32_t bits)
+static inline enum caches_tried caches_defer_front(struct caches_front *front, uint64_t access_site, uint32_t bits)
 {
-    return C2_UNLIKELY(caches_event_log_brief(front->event_log, actor, actor >> 32, bits)) ? CACHES_FULL : CACHES_TRIED;
+    return C2_UNLIKELY(caches_event_log_brief(front->event_log, access_site, access_site >> 32, bits)) ? CACHES_FULL
+                                                                                                       : CACHES_TRIED;
 }
 /* What is at the end of the event log behind CACHES_MISSED is taken away, so that notes may come before it, and put
  * back. */

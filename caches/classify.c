@@ -6,9 +6,9 @@
  * Model
  *   Everything is said from the event log that the contents leave (event log.c), in its order, and nothing of it
  *   changes what a level holds. Each level asked touches its shadow, which says the class of a miss; each level that
- *   lost a line gets its actor. Misses that are only counted are kept until there are many, or the event log ends, or
- *   something else is notified: so the counting listener is called once for many. What nearly all records are is said
- *   by loops of their own (classify_usual.c); this file says any record.
+ *   lost a line gets its access site. Misses that are only counted are kept until there are many, or the event log
+ *   ends, or something else is notified: so the counting listener is called once for many. What nearly all records are
+ *   is said by loops of their own (classify_usual.c); this file says any record.
  *
  * Counting
  *   By level: the class that the shadow says, of hits and of misses. A hit that the shadow does not have is one that a
@@ -90,23 +90,23 @@ static inline void classify_notify(const struct cache_rows *rows, struct caches_
     outcome->evicted |= 1u << depth;
 }
 
-static inline void classify_lose(struct cache_rows *rows, uint64_t actor, uint32_t level_index, uint32_t victim,
+static inline void classify_lose(struct cache_rows *rows, uint64_t access_site, uint32_t level_index, uint32_t victim,
                                  uint64_t above)
 {
-    cache_rows_lose(rows, victim - 1, level_index, actor);
+    cache_rows_lose(rows, victim - 1, level_index, access_site);
     for (; C2_UNLIKELY(above != 0); above &= above - 1)
-        cache_rows_lose(rows, victim - 1, (uint32_t)__builtin_ctzll(above), actor);
+        cache_rows_lose(rows, victim - 1, (uint32_t)__builtin_ctzll(above), access_site);
 }
 
 /* Lines that exclusive levels lose to the miss: said when it is. outcome: or NULL. */
-static __attribute__((noinline)) void say_pushed(struct cache_classifier *classifier, uint64_t actor,
+static __attribute__((noinline)) void say_pushed(struct cache_classifier *classifier, uint64_t access_site,
                                                  struct caches_outcome *outcome)
 {
     struct cache_rows *rows = &classifier->rows;
     for (uint32_t i = 0; i < classifier->pushed_count; i++) {
         const struct cache_pushed *pushed = &classifier->pushed[i];
         if (rows->evictors != CACHE_ROWS_NONE)
-            cache_rows_lose(rows, pushed->slot, pushed->level_index, actor);
+            cache_rows_lose(rows, pushed->slot, pushed->level_index, access_site);
         if (!outcome || pushed->set == CACHE_MOVED)
             continue;
         outcome->evicted |= 1u << pushed->level_index; /* of the data path, whose level indices are depths */
@@ -136,7 +136,7 @@ static inline __attribute__((always_inline)) uint32_t classify_miss(struct cache
             classify_notify(rows, outcome, depth, kept ? cache_rows_evictor(rows, slot, level_index) : 0,
                             heard->passed[i], class_);
         if (kept && C2_LIKELY((uint32_t)heard->passed[i] != 0))
-            classify_lose(rows, heard->noted->actor, level_index, (uint32_t)heard->passed[i],
+            classify_lose(rows, heard->noted->access_site, level_index, (uint32_t)heard->passed[i],
                           heard->lost >> 8 * i & UINT8_MAX);
         level_index = ++depth;
         stamp = &row[depth];
@@ -173,7 +173,7 @@ static inline __attribute__((always_inline)) enum c2_status say_heard(
     outcome->evicted = 0;
     end_outcome(classifier, outcome, classify_miss(classifier, slot, level_index, missed, &heard, outcome));
     if (C2_UNLIKELY(classifier->pushed_count != 0))
-        say_pushed(classifier, heard.noted->actor, outcome);
+        say_pushed(classifier, heard.noted->access_site, outcome);
     if (!listener)
         return C2_OK;
     const struct line_no line = {cache_rows_line(&classifier->rows, slot)};
@@ -206,21 +206,21 @@ static __attribute__((noinline)) enum c2_status say_counted(struct cache_classif
 /* A level has missed the line, and loses the victim, which those above have lost too. bits: 0: not to be counted. */
 static inline __attribute__((always_inline)) void count_briefly(struct cache_classifier *classifier, uint32_t slot,
                                                                 uint32_t level_index, enum caches_class class_,
-                                                                uint64_t actor, uint32_t bits, uint32_t victim,
+                                                                uint64_t access_site, uint32_t bits, uint32_t victim,
                                                                 uint32_t above)
 {
     struct cache_rows *rows = &classifier->rows;
     const bool kept = rows->evictors != CACHE_ROWS_NONE;
     const uint64_t evictor = kept ? cache_rows_evictor(rows, slot, level_index) : 0;
     if (kept && C2_LIKELY(victim != 0))
-        classify_lose(rows, actor, level_index, victim, above);
+        classify_lose(rows, access_site, level_index, victim, above);
     C2_PROMISE(!kept || classify_knows(classifier, slot, level_index, class_));
-    classifier->count[classifier->counted] = (struct caches_brief){.actor = (uint32_t)actor,
+    classifier->count[classifier->counted] = (struct caches_brief){.access_site = (uint32_t)access_site,
                                                                    .evictor = (uint32_t)evictor,
                                                                    .bits = (uint16_t)bits,
                                                                    .level = (uint8_t)level_index,
                                                                    .class_ = (uint8_t)class_,
-                                                                   .same_high = actor >> 32 == evictor >> 32};
+                                                                   .same_high = access_site >> 32 == evictor >> 32};
     classifier->counted += bits != 0;
 }
 
@@ -236,18 +236,18 @@ static __attribute__((noinline)) void say_briefly(struct cache_classifier *class
 {
     const uint32_t slot = (uint32_t)first, missed = first >> TAPE_MISSED & 15, bits = (uint32_t)(first >> TAPE_BITS);
     const uint64_t rest = (first >> TAPE_BEHIND & TAPE_BEHIND_MASK) > missed ? words[missed] : 0;
-    const uint64_t actor = words[0] >> 32 | rest << 32;
+    const uint64_t access_site = words[0] >> 32 | rest << 32;
     uint32_t level_index = first >> TAPE_COLUMN & 15, depth = event_log_depth(classifier, level_index);
     for (uint32_t i = 0; i < missed; i++) {
         uint32_t *stamp = cache_rows_stamp(&classifier->rows, slot, level_index);
         const enum caches_class class_ = classify_touch(&classifier->level[level_index], stamp, slot, true);
-        count_briefly(classifier, slot, level_index, class_, actor, bits, (uint32_t)words[i],
+        count_briefly(classifier, slot, level_index, class_, access_site, bits, (uint32_t)words[i],
                       (uint32_t)((i == 0 ? rest : words[i]) >> 32));
         level_index = ++depth;
     }
     if (depth < classifier->level_count)
         classify_touch(&classifier->level[depth], cache_rows_stamp(&classifier->rows, slot, depth), slot, false);
-    say_pushed(classifier, actor, NULL);
+    say_pushed(classifier, access_site, NULL);
 }
 
 /* ------------------------------------------------------------------ notes and groups */

@@ -95,11 +95,11 @@ static inline __attribute__((always_inline)) enum caches_class classify_usual_to
 
 /* ------------------------------------------------------------------ evictors */
 
-/* Of actors whose words have 32 bits at most, and 16 where evictors are narrow. evictors: a constant. */
+/* Of access sites whose words have 32 bits at most, and 16 where evictors are narrow. evictors: a constant. */
 static inline __attribute__((always_inline)) bool classify_usual_fits(const enum cache_rows_evictors evictors,
-                                                                      uint32_t actor)
+                                                                      uint32_t access_site)
 {
-    return C2_LIKELY(evictors != CACHE_ROWS_NARROW || actor <= UINT16_MAX);
+    return C2_LIKELY(evictors != CACHE_ROWS_NARROW || access_site <= UINT16_MAX);
 }
 
 /* cache_rows_evictor(), of a level of the data path. */
@@ -115,29 +115,29 @@ static inline __attribute__((always_inline)) uint64_t evictor_of(const struct ca
                             : (uint64_t)high[cache_rows_high_at(rows, slot, level_index)] << 32 | rows->evictor[at];
 }
 
-/* cache_rows_lose(), likewise, to an actor that fits. */
+/* cache_rows_lose(), likewise, to an access site that fits. */
 static inline __attribute__((always_inline)) void lose_to(const struct cache_rows *rows,
                                                           const enum cache_rows_evictors evictors, uint32_t slot,
-                                                          uint32_t level_index, uint32_t actor)
+                                                          uint32_t level_index, uint32_t access_site)
 {
     const size_t at = (size_t)slot * rows->level_indices + level_index;
     if (evictors == CACHE_ROWS_NARROW) {
-        rows->narrow[at] = (uint16_t)actor;
+        rows->narrow[at] = (uint16_t)access_site;
         return;
     }
     uint32_t *const high = rows->high[slot >> LINES_GROUP_SHIFT];
-    rows->evictor[at] = actor;
+    rows->evictor[at] = access_site;
     if (C2_UNLIKELY(high))
         high[cache_rows_high_at(rows, slot, level_index)] = 0;
 }
 
 /* The next miss that is counted, if it is. */
-static inline __attribute__((always_inline)) void classify_usual_count(struct caches_brief **next, uint32_t actor,
+static inline __attribute__((always_inline)) void classify_usual_count(struct caches_brief **next, uint32_t access_site,
                                                                        uint64_t evictor, uint32_t bits, uint32_t level,
                                                                        enum caches_class class_)
 {
     struct caches_brief *const brief = *next;
-    brief->actor = actor;
+    brief->access_site = access_site;
     brief->evictor = (uint32_t)evictor;
     brief->bits = (uint16_t)bits;
     brief->same_high = evictor >> 32 == 0;
@@ -183,14 +183,14 @@ static inline __attribute__((always_inline)) bool say_brief(struct cache_classif
                                                             const enum cache_rows_evictors evictors, struct usual *u,
                                                             uint32_t *row, const uint64_t *words)
 {
-    const uint32_t slot = (uint32_t)words[0], victim = (uint32_t)words[1], actor = (uint32_t)(words[1] >> 32);
+    const uint32_t slot = (uint32_t)words[0], victim = (uint32_t)words[1], access_site = (uint32_t)(words[1] >> 32);
     if (C2_UNLIKELY(victim == 0 || u->count >= &classifier->count[VERDICTS_COUNTED - CACHES_MAX_LEVELS]) ||
-        !classify_usual_fits(evictors, actor))
+        !classify_usual_fits(evictors, access_site))
         return false;
     const uint64_t evictor = evictor_of(&classifier->rows, evictors, slot, 0);
-    lose_to(&classifier->rows, evictors, victim - 1, 0, actor);
+    lose_to(&classifier->rows, evictors, victim - 1, 0, access_site);
     const enum caches_class class_ = say_missed(classifier, u, row, slot);
-    classify_usual_count(&u->count, actor, evictor, (uint32_t)(words[0] >> TAPE_BITS), 0, class_);
+    classify_usual_count(&u->count, access_site, evictor, (uint32_t)(words[0] >> TAPE_BITS), 0, class_);
     return true;
 }
 

@@ -8,17 +8,18 @@
  *   goes back, so that the second may come at any time later, in the order of the event log, on whatever thread.
  *     hit        one word: the slot, and the level index of the level. None where the level was asked for this line
  *     last miss       the same word, with the number of levels that missed. If there is a listener, behind it the
- *                actor, three words of the caller's, and for each level that missed its set and its victim; and, of
- *                more than the first level, what those above have lost
- *     brief      a miss that is only counted by actor: in the first word the caller's bits as well; behind it, side by
- *                side, the victim of the first level and the low half of the actor; then, of each further level that
- *                missed, its victim and what those above have lost; and, if either is not 0, the actor's upper half and
- *                what those above the first level have lost. So a miss that the second level serves takes two words.
- *                The contents write it behind the end of the event log, but for the caller's; the caller that defers
- *                the miss completes it, or makes one of the others of it
+ *                access site, three words of the caller's, and for each level that missed its set and its victim; and,
+ *                of more than the first level, what those above have lost
+ *     brief      a miss that is only counted by access site: in the first word the caller's bits as well; behind it,
+ *     side by
+ *                side, the victim of the first level and the low half of the access site; then, of each further level
+ *                that missed, its victim and what those above have lost; and, if either is not 0, the access site's
+ *                upper half and what those above the first level have lost. So a miss that the second level serves
+ *                takes two words. The contents write it behind the end of the event log, but for the caller's; the
+ *                caller that defers the miss completes it, or makes one of the others of it
  *     pushed     before a miss, what it does besides to exclusive levels: of each line that one of them loses the
  *                level index and the slot, and the set that it was pushed out of, if it has not moved up
- *     note       three words of the caller's, and an actor
+ *     note       three words of the caller's, and an access site
  *     group      lines that are new get their rows
  *   The event log is the caller's (caches_defer_to), and handed on when it is full; else the caches have one, and judge
  *   it themselves when it is full, when they tell an outcome, and when they are asked for counts.
@@ -107,7 +108,7 @@ void cache_event_log_push(struct caches *caches, uint32_t words)
 static inline uint64_t *put_head(uint64_t *at, uint64_t first, const struct caches_noted *noted)
 {
     *at++ = first;
-    *at++ = noted->actor;
+    *at++ = noted->access_site;
     for (unsigned i = 0; i < CACHES_NOTED; i++)
         *at++ = noted->word[i];
     return at;
@@ -180,11 +181,11 @@ enum caches_tried caches_defer(struct caches *caches, const struct caches_noted 
     return event_log_written(caches, at + 1);
 }
 
-enum caches_tried caches_defer_briefly(struct caches *caches, uint64_t actor, uint32_t bits)
+enum caches_tried caches_defer_briefly(struct caches *caches, uint64_t access_site, uint32_t bits)
 {
     const uint64_t lost = lost_first(caches, level_asked(caches));
     C2_ASSERT(bits >> CACHES_BRIEF_BITS == 0);
-    const bool full = caches_event_log_brief(&caches->event_log.end, actor, actor >> 32 | lost << 32, bits);
+    const bool full = caches_event_log_brief(&caches->event_log.end, access_site, access_site >> 32 | lost << 32, bits);
     return C2_UNLIKELY(full) ? cache_event_log_full(caches) : CACHES_TRIED;
 }
 
@@ -206,7 +207,7 @@ void caches_put_back(struct caches *caches, const struct caches_aside *aside)
 
 void caches_classify(struct caches *caches, struct caches_outcome *outcome)
 {
-    const struct caches_noted noted = {.actor = caches->lines.actor};
+    const struct caches_noted noted = {.access_site = caches->lines.access_site};
     C2_ASSERT(cache_event_log_is_own(caches));
     const uint32_t slot = (uint32_t)*caches->event_log.end.at;
     caches->event_log.end.at = event_log_put_miss(caches, &noted);

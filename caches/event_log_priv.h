@@ -22,7 +22,8 @@ _Static_assert(TAPE_BITS + CACHES_BRIEF_BITS == 64, "the caller's bits are the l
 #define TAPE_PUSHED UINT64_C(13) /* level indices of no level: what the miss behind it does besides, two words each; */
 #define TAPE_NOTE UINT64_C(14)   /* the caller's own words; */
 #define TAPE_GROUP UINT64_C(15)  /* a new group of lines, and its key */
-#define TAPE_HEAD (1 + CACHES_NOTED) /* words behind the first one of a miss or note: the actor, and the caller's */
+#define TAPE_HEAD \
+    (1 + CACHES_NOTED) /* words behind the first one of a miss or note: the access site, and the caller's */
 _Static_assert(CACHES_MAX_LEVELS + 1 < TAPE_PUSHED && CACHES_MAX_LEVELS + 1 <= 8, "columns");
 
 /* What the level at a level index has been asked, in the rows' order of events. */

@@ -37,8 +37,9 @@
  *             insertion, no write-back, no invalidation. A miss is cold when the level was never asked for the line
  *             before, a conflict when the shadow has the line, else it is one of capacity.
  *
- *   Evictors  On request each level records for each line which actor made it lose that line last: the caller's word
- *             for the actor of that time. A level loses a line as the victim of a fill or an insertion, by
+ *   Evictors  On request each level records for each line which access site made it lose that line last: the caller's
+ *   word
+ *             for the access site of that time. A level loses a line as the victim of a fill or an insertion, by
  *             back-invalidation, by a hit that moves it up, and for a moment when it takes it over from a synonym's
  *             set. An access gets that word from each level it missed. A line that is filled again keeps the word:
  *             only the next loss changes it. No count and no content depends on it.
@@ -241,7 +242,7 @@ enum c2_status caches_keep_evictors(struct caches *caches, struct c2_error *err)
     return C2_OK;
 }
 
-void caches_set_actor(struct caches *caches, uint64_t actor) { caches->lines.actor = actor; }
+void caches_set_access_site(struct caches *caches, uint64_t access_site) { caches->lines.access_site = access_site; }
 
 void caches_set_instruction(struct caches *caches, struct guest_va pc)
 {

@@ -7,8 +7,8 @@
  *   the slot number*64 + its place. Slots never change, so that rings and ways can name a line by 32 bits.
  *   A line knows for each level when the level was last asked for it, and where in the level it is, side by side in
  *   its row: so whether a level has a line is one load, and no tags are compared at all. Where evictors are kept, a
- *   line has a row of them too, a 64-bit word a level: the actor at the time the level lost it last. Only misses and
- *   their victims look there.
+ *   line has a row of them too, a 64-bit word a level: the access site at the time the level lost it last. Only misses
+ *   and their victims look there.
  *   Of a usual machine there are slots alone: what a level has is in its sets (contents.c), and the rows are the
  *   classes' (rows.c).
  *

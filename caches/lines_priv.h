@@ -49,16 +49,16 @@ struct cache_lines {
     unsigned level_index_bits;  /* their number, rounded up, as a power of two */
     uint32_t stride;            /* of a row, in states */
     bool has_evictors;
-    bool bare;           /* slots alone: the rows are in struct cache_rows */
-    uint64_t *evictor;   /* [slot << level_index_bits + level index] */
-    uint64_t actor;      /* of what makes a level lose a line now */
-    uint64_t pc;         /* as caches_set_instruction() */
-    uint32_t signature;  /* of the access being made: see policy.c */
-    uint32_t core;       /* that makes it */
-    uint32_t groups;     /* in use */
-    uint32_t room;       /* allocated, in groups */
-    uint64_t *group_key; /* [group]: line / LINES_GROUP */
-    struct c2_map *map;  /* line / LINES_GROUP -> group */
+    bool bare;            /* slots alone: the rows are in struct cache_rows */
+    uint64_t *evictor;    /* [slot << level_index_bits + level index] */
+    uint64_t access_site; /* of what makes a level lose a line now */
+    uint64_t pc;          /* as caches_set_instruction() */
+    uint32_t signature;   /* of the access being made: see policy.c */
+    uint32_t core;        /* that makes it */
+    uint32_t groups;      /* in use */
+    uint32_t room;        /* allocated, in groups */
+    uint64_t *group_key;  /* [group]: line / LINES_GROUP */
+    struct c2_map *map;   /* line / LINES_GROUP -> group */
     struct {
         uint64_t key; /* line / LINES_GROUP + 1; 0: empty */
         uint64_t first_slot;
@@ -113,7 +113,7 @@ static inline uint64_t *cache_lines_evictor_at(const struct cache_lines *lines, 
     return &lines->evictor[((size_t)slot << lines->level_index_bits) + level_index];
 }
 
-/* The actor that made the level lose the line last, 0: unknown. */
+/* The access site that made the level lose the line last, 0: unknown. */
 static inline uint64_t cache_lines_evictor(const struct cache_lines *lines, uint32_t slot, uint32_t level_index)
 {
     return lines->has_evictors ? *cache_lines_evictor_at(lines, slot, level_index) : 0;
@@ -123,7 +123,7 @@ static inline uint64_t cache_lines_evictor(const struct cache_lines *lines, uint
 static inline void cache_lines_lose(const struct cache_lines *lines, uint32_t slot, uint32_t level_index)
 {
     if (lines->has_evictors)
-        *cache_lines_evictor_at(lines, slot, level_index) = lines->actor;
+        *cache_lines_evictor_at(lines, slot, level_index) = lines->access_site;
 }
 
 static inline uint64_t cache_lines_line(const struct cache_lines *lines, uint32_t slot)

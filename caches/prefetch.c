@@ -29,7 +29,7 @@
  *              order alone for one that it has; below, a request is an access like any other. So the classes compare
  *              with a fully associative cache that has the same prefetchers, and a line that was prefetched is not cold
  *              any more.
- *   Evictors   Of what a prefetch makes a level lose, the actor of the access before it.
+ *   Evictors   Of what a prefetch makes a level lose, the access site of the access before it.
  *   Cores      Each core's own levels have prefetchers of their own, which see what their core asks; those of a shared
  *              level see the accesses of all cores in their order, and take an instruction's for one's, whatever the
  *              core. What fetching a line does to other cores is said in coherence.c.
@@ -68,12 +68,12 @@
 
 #define IN_A_ROW 2 /* steps until a stream or stride is believed: three lines */
 
-/* What is known of a line at a level: 0 nothing; else state, prefetcher and actor of the prefetch concerned. */
+/* What is known of a line at a level: 0 nothing; else state, prefetcher and access site of the prefetch concerned. */
 enum note_state { PENDING = 1, LOST = 2 };
 struct note {
     enum note_state state;
     enum caches_prefetcher prefetcher;
-    uint32_t actor;
+    uint32_t access_site;
 };
 
 struct seen {
@@ -199,7 +199,7 @@ bool cache_prefetch_reach(struct caches *caches)
 
 static uint64_t pack_note(struct note note)
 {
-    return (uint64_t)note.state << 40 | (uint64_t)note.prefetcher << 32 | note.actor;
+    return (uint64_t)note.state << 40 | (uint64_t)note.prefetcher << 32 | note.access_site;
 }
 
 static struct note unpack_note(uint64_t word)
@@ -232,7 +232,7 @@ static void prefetch_notify(const struct cache_level *level, struct caches_prefe
     }
     event.prefetcher = note.prefetcher;
     event.level = prefetch_number_of(level);
-    event.actor = note.actor;
+    event.access_site = note.access_site;
     event.line.v = cache_lines_line(level->lines, slot);
     prefetch->events[prefetch->event_count++] = event;
 }
@@ -260,7 +260,7 @@ void cache_prefetch_left(const struct cache_level *level, uint32_t slot)
         prefetch_counts_of(level, *note)->useless++;
         prefetch_notify(level, EVENT(USELESS), *note, slot);
         if (is_software(*note))
-            cache_instructed_useless(prefetch->caches, unpack_note(*note).actor);
+            cache_instructed_useless(prefetch->caches, unpack_note(*note).access_site);
     }
     *note = 0;
     if (prefetch->note == 0)
@@ -295,7 +295,7 @@ void cache_prefetch_used(struct cache_level *level, uint32_t slot, bool waits)
     prefetch_counts_of(level, *note)->useful++;
     prefetch_notify(level, EVENT(USEFUL), *note, slot);
     if (is_software(*note))
-        cache_instructed_used(level->prefetch->caches, level, slot, unpack_note(*note).actor, waits);
+        cache_instructed_used(level->prefetch->caches, level, slot, unpack_note(*note).access_site, waits);
     *note = 0;
 }
 
@@ -312,7 +312,7 @@ void cache_prefetch_asked(struct cache_level *level, uint32_t slot, bool hit)
     prefetch_counts_of(level, note)->polluting++;
     prefetch_notify(level, EVENT(POLLUTING), note, slot);
     if (is_software(note))
-        cache_instructed_polluting(prefetch->caches, unpack_note(note).actor);
+        cache_instructed_polluting(prefetch->caches, unpack_note(note).access_site);
 }
 
 void cache_prefetch_begin(struct cache_prefetch *prefetch) { prefetch->seen_count = prefetch->event_count = 0; }
@@ -376,7 +376,7 @@ static void prefetch_stop(const struct ask *ask, uint64_t note)
 static void request_line(struct caches *caches, const struct ask *ask)
 {
     struct cache_prefetch *prefetch = caches->prefetch;
-    const uint64_t note = pack_note((struct note){PENDING, ask->prefetcher, (uint32_t)caches->lines.actor});
+    const uint64_t note = pack_note((struct note){PENDING, ask->prefetcher, (uint32_t)caches->lines.access_site});
     if (leaves_page(prefetch, ask)) {
         prefetch_stop(ask, note);
         return;

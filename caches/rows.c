@@ -5,9 +5,9 @@
  * Model
  *   Groups and slots are those of lines.c, and come in the same order. A line has in its row, for each level of the
  *   data path, the stamp of when the level was last asked for it, which is its shadow's, and, where evictors are kept,
- *   the word of the actor that made the level lose it last: 16 bits of it, and from the first word on that does not fit
- *   the low half. What few lines need is beside the rows, by group: both for L1I, made when L1I is first asked for a
- *   line of the group; and the high halves of words, made when one is not 0.
+ *   the word of the access site that made the level lose it last: 16 bits of it, and from the first word on that does
+ *   not fit the low half. What few lines need is beside the rows, by group: both for L1I, made when L1I is first asked
+ *   for a line of the group; and the high halves of words, made when one is not 0.
  *
  * Price
  *   4 bytes a line and level, and 2 for the evictor, or 4: with three levels 12 bytes a line, 18 or 24 with evictors;
@@ -138,14 +138,14 @@ static void lose_high(struct cache_rows *rows, uint32_t slot, uint32_t level_ind
         rows->failed = true;
 }
 
-void cache_rows_lose_wide(struct cache_rows *rows, uint32_t slot, uint32_t level_index, uint64_t actor)
+void cache_rows_lose_wide(struct cache_rows *rows, uint32_t slot, uint32_t level_index, uint64_t access_site)
 {
-    if (rows->evictors == CACHE_ROWS_NARROW && actor > UINT16_MAX)
+    if (rows->evictors == CACHE_ROWS_NARROW && access_site > UINT16_MAX)
         rows_widen(rows);
     if (rows->evictors == CACHE_ROWS_WIDE || level_index == rows->level_indices)
-        *cache_rows_evictor_low(rows, slot, level_index) = (uint32_t)actor;
-    if (C2_UNLIKELY(actor >> 32 != 0 || rows->high[slot >> LINES_GROUP_SHIFT]))
-        lose_high(rows, slot, level_index, (uint32_t)(actor >> 32));
+        *cache_rows_evictor_low(rows, slot, level_index) = (uint32_t)access_site;
+    if (C2_UNLIKELY(access_site >> 32 != 0 || rows->high[slot >> LINES_GROUP_SHIFT]))
+        lose_high(rows, slot, level_index, (uint32_t)(access_site >> 32));
 }
 
 static uint32_t kept(const struct cache_rows *rows, size_t at)

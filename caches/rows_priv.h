@@ -30,7 +30,7 @@ void cache_rows_check(const struct cache_rows *rows, uint32_t exclusive); /* lev
 /* What is known beside, made now if need be; without memory it is `nowhere`. */
 struct cache_beside *cache_rows_make_beside(struct cache_rows *rows, uint32_t group);
 /* The level loses the line, and the word does not fit a narrow evictor, or they are wide. */
-void cache_rows_lose_wide(struct cache_rows *rows, uint32_t slot, uint32_t level_index, uint64_t actor);
+void cache_rows_lose_wide(struct cache_rows *rows, uint32_t slot, uint32_t level_index, uint64_t access_site);
 
 static inline struct cache_beside *cache_rows_beside(struct cache_rows *rows, uint32_t slot)
 {
@@ -67,7 +67,7 @@ static inline uint64_t cache_rows_wide_evictor(struct cache_rows *rows, uint32_t
     return C2_LIKELY(!high) ? low : (uint64_t)high[cache_rows_high_at(rows, slot, level_index)] << 32 | low;
 }
 
-/* The actor that made the level lose the line last; 0: unknown. Not of NONE. */
+/* The access site that made the level lose the line last; 0: unknown. Not of NONE. */
 static inline uint64_t cache_rows_evictor(struct cache_rows *rows, uint32_t slot, uint32_t level_index)
 {
     if (C2_LIKELY(rows->evictors == CACHE_ROWS_NARROW && level_index < rows->level_indices))
@@ -76,12 +76,13 @@ static inline uint64_t cache_rows_evictor(struct cache_rows *rows, uint32_t slot
 }
 
 /* The level loses the line. Not of NONE. */
-static inline void cache_rows_lose(struct cache_rows *rows, uint32_t slot, uint32_t level_index, uint64_t actor)
+static inline void cache_rows_lose(struct cache_rows *rows, uint32_t slot, uint32_t level_index, uint64_t access_site)
 {
-    if (C2_LIKELY(rows->evictors == CACHE_ROWS_NARROW && actor <= UINT16_MAX && level_index < rows->level_indices))
-        rows->narrow[(size_t)slot * rows->level_indices + level_index] = (uint16_t)actor;
+    if (C2_LIKELY(rows->evictors == CACHE_ROWS_NARROW && access_site <= UINT16_MAX &&
+                  level_index < rows->level_indices))
+        rows->narrow[(size_t)slot * rows->level_indices + level_index] = (uint16_t)access_site;
     else
-        cache_rows_lose_wide(rows, slot, level_index, actor);
+        cache_rows_lose_wide(rows, slot, level_index, access_site);
 }
 
 static inline uint64_t cache_rows_line(const struct cache_rows *rows, uint32_t slot)

@@ -16,7 +16,7 @@
  *             (classes.c).
  *   TLBs      A first level's miss is notified, with whether a walk followed. Where it is only counted, and the line
  *   access
- *             that follows misses too, both are one record, and the actor is asked for once.
+ *             that follows misses too, both are one record, and the access site is asked for once.
  *   Prefetches  On a machine that prefetches every access comes here, none is a repeat. What prefetchers did in it and
  *             behind it is notified when its miss has been; then the same machine without them gets the access, for
  *             those that compare.
@@ -53,7 +53,7 @@ static void forget_owners(struct sim *sim)
 
 void sim_attribute_init(struct sim *sim, const struct sim_attribution *attribution)
 {
-    static const struct sim_last_actors none;
+    static const struct sim_last_access_sites none;
     struct sim_attributed *a = &sim->attributed;
     forget_owners(sim);
     a->on = attribution || sim->notifies_misses || sim->notifies_accesses || sim->prefetches || sim->writes_on ||
@@ -61,7 +61,7 @@ void sim_attribute_init(struct sim *sim, const struct sim_attribution *attributi
     a->measuring = true;
     if (attribution)
         a->to = *attribution;
-    a->actors = sim->counts_plain && a->to.last ? a->to.last : &none;
+    a->access_sites = sim->counts_plain && a->to.last ? a->to.last : &none;
 }
 
 void sim_attribute_free(struct sim *sim) { c2_free(sim->attributed.codes); }
@@ -293,17 +293,17 @@ enum c2_status sim_attribute_mark(struct sim *sim, uint64_t header, const uint64
 /* ------------------------------------------------------------------ accesses */
 
 /* For the access that follows. */
-static enum c2_status set_actor(struct sim_core *core, enum sim_kind kind, struct guest_va va, uint64_t *actor,
-                                struct c2_error *err)
+static enum c2_status set_access_site(struct sim_core *core, enum sim_kind kind, struct guest_va va,
+                                      uint64_t *access_site, struct c2_error *err)
 {
-    enum c2_status status = sim_ask_actor(core, kind, va, actor, err);
-    caches_set_actor(core->sim->caches, *actor);
+    enum c2_status status = sim_ask_access_site(core, kind, va, access_site, err);
+    caches_set_access_site(core->sim->caches, *access_site);
     return status;
 }
 
 /* What is notified of a line access, whatever it was. */
 static struct sim_miss attribute_describe(const struct sim_core *core, enum sim_kind kind, struct guest_va va,
-                                          struct line_no line, uint64_t actor, uint32_t first,
+                                          struct line_no line, uint64_t access_site, uint32_t first,
                                           const struct caches_outcome *outcome)
 {
     return (struct sim_miss){.number = core->sim->attributed.number,
@@ -311,7 +311,7 @@ static struct sim_miss attribute_describe(const struct sim_core *core, enum sim_
                              .kind = kind,
                              .va = va,
                              .line = line,
-                             .actor = actor,
+                             .access_site = access_site,
                              .first = first,
                              .page_log2 = sim_page_log2(core, va),
                              .entry = kind == SIM_WALK ? core->walk_entry : 0,
@@ -333,14 +333,14 @@ static bool notifies_found(const struct sim *sim, enum sim_kind kind, uint32_t f
 }
 
 static enum c2_status notify_miss(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct line_no line,
-                                  uint64_t actor, uint32_t first, const struct caches_outcome *outcome,
+                                  uint64_t access_site, uint32_t first, const struct caches_outcome *outcome,
                                   struct c2_error *err)
 {
     struct sim *sim = core->sim;
     const bool found = outcome->served_by == first;
     if (found && !notifies_found(sim, kind, first))
         return C2_OK;
-    const struct sim_miss miss = attribute_describe(core, kind, va, line, actor, first, outcome);
+    const struct sim_miss miss = attribute_describe(core, kind, va, line, access_site, first, outcome);
     enum c2_status status = sim_records_missing(sim, err);
     if (status == C2_OK)
         status = (found ? sim_notify_found : sim_notify_miss)(sim, &miss, err);
@@ -411,7 +411,7 @@ static void set_instruction(struct sim_core *core, enum sim_kind kind)
 
 /* ------------------------------------------------------------------ one line access */
 
-static enum c2_status notify_upgrade(const struct sim_core *core, uint64_t actor, struct c2_error *err)
+static enum c2_status notify_upgrade(const struct sim_core *core, uint64_t access_site, struct c2_error *err)
 {
     struct sim *sim = core->sim;
     const struct sim_attribution *to = &sim->attributed.to;
@@ -420,19 +420,19 @@ static enum c2_status notify_upgrade(const struct sim_core *core, uint64_t actor
     enum c2_status status = sim->notifies_upgrades ? sim_records_missing(sim, err) : C2_OK;
     if (status == C2_OK && sim->notifies_upgrades)
         sim_notify_upgraded(sim, core->code);
-    return status == C2_OK && to->upgraded ? to->upgraded(to->self, actor, err) : status;
+    return status == C2_OK && to->upgraded ? to->upgraded(to->self, access_site, err) : status;
 }
 
 /* The stores that levels have passed on. What comes next is no repeat of this access: it may have to go on as well. */
-static enum c2_status notify_stores(struct sim_core *core, struct guest_va va, struct line_no line, uint64_t actor,
-                                    struct c2_error *err)
+static enum c2_status notify_stores(struct sim_core *core, struct guest_va va, struct line_no line,
+                                    uint64_t access_site, struct c2_error *err)
 {
     size_t count;
     const struct caches_stored *stored = caches_stored(core->sim->caches, &count);
     enum c2_status status = C2_OK;
     sim_leave_line(core);
     for (size_t i = 0; i < count && status == C2_OK; i++)
-        status = notify_miss(core, SIM_WRITE, va, line, actor, stored[i].first, &stored[i].outcome, err);
+        status = notify_miss(core, SIM_WRITE, va, line, access_site, stored[i].first, &stored[i].outcome, err);
     return status;
 }
 
@@ -462,8 +462,8 @@ enum c2_status sim_attribute_any(struct sim_core *core, enum sim_kind kind, stru
     struct sim *sim = core->sim;
     const enum caches_side side = kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA;
     struct caches_outcome outcome;
-    uint64_t actor;
-    enum c2_status status = set_actor(core, kind, va, &actor, err);
+    uint64_t access_site;
+    enum c2_status status = set_access_site(core, kind, va, &access_site, err);
     if (sim->hears_instructions)
         set_instruction(core, kind);
     if (status == C2_OK && sim->notifies_accesses)
@@ -471,14 +471,14 @@ enum c2_status sim_attribute_any(struct sim_core *core, enum sim_kind kind, stru
     if (status == C2_OK)
         status = caches_access(sim->caches, side, kind == SIM_WRITE, virtual_line, physical_line, &outcome, err);
     if (status == C2_OK)
-        status = notify_miss(core, kind, va, physical_line, actor, 0, &outcome, err);
+        status = notify_miss(core, kind, va, physical_line, access_site, 0, &outcome, err);
     if (status == C2_OK && sim->writes_on)
-        status = notify_stores(core, va, physical_line, actor, err);
+        status = notify_stores(core, va, physical_line, access_site, err);
     if (status == C2_OK && sim->core_count > 1 && outcome.upgraded)
-        status = notify_upgrade(core, actor, err);
+        status = notify_upgrade(core, access_site, err);
     if (status != C2_OK || !sim->prefetches)
         return status;
-    const struct sim_miss access = attribute_describe(core, kind, va, physical_line, actor, 0, &outcome);
+    const struct sim_miss access = attribute_describe(core, kind, va, physical_line, access_site, 0, &outcome);
     return notify_prefetched(core, &access, err);
 }
 
@@ -488,8 +488,8 @@ enum c2_status sim_attribute_walk(struct sim_core *core, struct guest_va va, str
 {
     struct sim *sim = core->sim;
     struct caches_outcome outcome;
-    uint64_t actor;
-    enum c2_status status = set_actor(core, SIM_WALK, va, &actor, err);
+    uint64_t access_site;
+    enum c2_status status = set_access_site(core, SIM_WALK, va, &access_site, err);
     if (sim->hears_instructions)
         set_instruction(core, SIM_WALK);
     if (status == C2_OK && sim->notifies_accesses)
@@ -497,10 +497,10 @@ enum c2_status sim_attribute_walk(struct sim_core *core, struct guest_va va, str
     if (status == C2_OK)
         status = caches_walk(sim->caches, entry, served_by, &outcome, err);
     if (status == C2_OK)
-        status = notify_miss(core, SIM_WALK, va, entry, actor, attribute_first_of(sim, SIM_WALK), &outcome, err);
+        status = notify_miss(core, SIM_WALK, va, entry, access_site, attribute_first_of(sim, SIM_WALK), &outcome, err);
     if (status != C2_OK || !sim->prefetches)
         return status;
-    const struct sim_miss access = attribute_describe(core, SIM_WALK, va, entry, actor,
+    const struct sim_miss access = attribute_describe(core, SIM_WALK, va, entry, access_site,
                                                       attribute_first_of(sim, SIM_WALK), &outcome);
     return notify_prefetched(core, &access, err);
 }
@@ -511,11 +511,11 @@ enum c2_status sim_attribute_found(struct sim_core *core, struct guest_va va, st
 {
     const uint32_t first = caches_machine(core->sim->caches)->walks_from;
     const struct caches_outcome outcome = {.depth = first + 1, .served_by = first};
-    uint64_t actor;
+    uint64_t access_site;
     enum c2_status status = sim_classifier_settle(core->sim, err);
     if (status == C2_OK)
-        status = sim_ask_actor(core, SIM_WALK, va, &actor, err);
-    return status == C2_OK ? notify_miss(core, SIM_WALK, va, entry, actor, first, &outcome, err) : status;
+        status = sim_ask_access_site(core, SIM_WALK, va, &access_site, err);
+    return status == C2_OK ? notify_miss(core, SIM_WALK, va, entry, access_site, first, &outcome, err) : status;
 }
 
 static enum c2_status notify_page(struct sim *sim, enum sim_kind kind, unsigned reads, struct c2_error *err)
@@ -542,12 +542,12 @@ enum c2_status sim_attribute_tlb(struct sim_core *core, unsigned tlb_side, struc
         return C2_OK;
     }
     if (status == C2_OK)
-        status = sim_ask_actor(core, kind, va, &miss.actor, err);
+        status = sim_ask_access_site(core, kind, va, &miss.access_site, err);
     if (status == C2_OK && to->untranslated)
-        to->untranslated(to->self, miss.actor, reads);
+        to->untranslated(to->self, miss.access_site, reads);
     if (status != C2_OK || !sim->notifies_tlb)
         return status;
-    return sim->classifier.event_log ? sim_classifier_tlb_missed(core, kind, va, reads, miss.actor, err)
+    return sim->classifier.event_log ? sim_classifier_tlb_missed(core, kind, va, reads, miss.access_site, err)
                                      : sim_notify_tlb_miss(sim, &miss, err);
 }
 
@@ -557,11 +557,11 @@ enum c2_status sim_attribute_page(struct sim_core *core, enum sim_kind kind, str
 {
     const struct sim_attribution *to = &core->sim->attributed.to;
     const unsigned reads = core->untranslated >> SIM_COUNTED_READS & 7;
-    uint64_t actor;
+    uint64_t access_site;
     core->untranslated = 0;
     if (status == C2_OK)
-        status = sim_ask_actor(core, kind, va, &actor, err);
+        status = sim_ask_access_site(core, kind, va, &access_site, err);
     if (status == C2_OK)
-        to->untranslated(to->self, actor, reads);
+        to->untranslated(to->self, access_site, reads);
     return status;
 }

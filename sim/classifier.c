@@ -4,10 +4,10 @@
  *
  * Model
  *   Where the caches can do both apart (caches_can_defer) a simulator has two stages. The first takes records: it
- *   translates, asks the TLBs, decides what the levels hold, and gets owners and actors from the attribution. What it
- *   does it writes on a event log. The second takes event logs: shadows, classes, evictors, and it notifies subscribers
- *   of misses. Where all of them only count misses, by actor, level and class (sim->counts_alone), what is written of a
- *   miss is a third, no outcome is put together, and they are notified of many at a time.
+ *   translates, asks the TLBs, decides what the levels hold, and gets owners and access sites from the attribution.
+ *   What it does it writes on a event log. The second takes event logs: shadows, classes, evictors, and it notifies
+ *   subscribers of misses. Where all of them only count misses, by access site, level and class (sim->counts_alone),
+ *   what is written of a miss is a third, no outcome is put together, and they are notified of many at a time.
  *   Full event logs go to the second stage at once, or to its own thread through a ring (sim_config.apart), which
  *   copies them: a event log that were a place of the ring itself would be slower to write than to copy
  *   (stream/ring.c). All that both have to do with waits until everything is said (sim_classifier_settle): windows,
@@ -47,12 +47,12 @@ static inline enum c2_status pass_if(struct sim *sim, enum caches_tried tried, s
     return C2_UNLIKELY(tried == CACHES_FULL) ? sim_classifier_pass(sim, err) : C2_OK;
 }
 
-static inline enum c2_status count_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, uint64_t actor,
-                                          struct c2_error *err)
+static inline enum c2_status count_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va,
+                                          uint64_t access_site, struct c2_error *err)
 {
     struct sim *sim = core->sim;
     const struct sim_page *page = sim_page_at(core, va.v);
-    return pass_if(sim, caches_defer_briefly(sim->caches, actor, sim_miss_bits(core, kind, page)), err);
+    return pass_if(sim, caches_defer_briefly(sim->caches, access_site, sim_miss_bits(core, kind, page)), err);
 }
 
 /* Listeners of records before misses are notified that one comes, and may note something before it. */
@@ -67,15 +67,15 @@ static enum c2_status announce(struct sim *sim, struct c2_error *err)
     return status;
 }
 
-/* For listeners of all of it, or of more than the actor. */
+/* For listeners of all of it, or of more than the access site. */
 static __attribute__((noinline)) enum c2_status missed_by(struct sim_core *core, enum sim_kind kind, struct guest_va va,
-                                                          uint64_t actor, struct c2_error *err)
+                                                          uint64_t access_site, struct c2_error *err)
 {
     struct sim *sim = core->sim;
     enum c2_status status = announce(sim, err);
     if (status != C2_OK || sim->counts_alone)
-        return status == C2_OK ? count_missed(core, kind, va, actor, err) : status;
-    struct caches_noted noted = {actor, {va.v, sim->attributed.number}};
+        return status == C2_OK ? count_missed(core, kind, va, access_site, err) : status;
+    struct caches_noted noted = {access_site, {va.v, sim->attributed.number}};
     noted.word[2] = classifier_bits_of(core, kind) | (uint64_t)sim_page_log2(core, va) << PAGE_LOG2;
     if (C2_UNLIKELY(kind == SIM_WALK))
         noted.word[2] |= (uint64_t)caches_machine(sim->caches)->walks_from << FIRST | (uint64_t)core->walk_entry
@@ -83,25 +83,26 @@ static __attribute__((noinline)) enum c2_status missed_by(struct sim_core *core,
     return pass_if(sim, caches_defer(sim->caches, &noted), err);
 }
 
-/* CACHES_MISSED: the actor is requested, and goes on the event log with it. */
+/* CACHES_MISSED: the access site is requested, and goes on the event log with it. */
 enum c2_status sim_classifier_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                      struct c2_error *err)
 {
     struct sim *sim = core->sim;
-    uint64_t actor;
+    uint64_t access_site;
     if (C2_UNLIKELY(!sim->attributed.on))
         return pass_if(sim, caches_defer(sim->caches, NULL), err);
-    enum c2_status status = sim_ask_actor(core, kind, va, &actor, err);
+    enum c2_status status = sim_ask_access_site(core, kind, va, &access_site, err);
     if (C2_UNLIKELY(status != C2_OK))
         return status;
-    return C2_LIKELY(sim->counts_plain) ? count_missed(core, kind, va, actor, err)
-                                        : missed_by(core, kind, va, actor, err);
+    return C2_LIKELY(sim->counts_plain) ? count_missed(core, kind, va, access_site, err)
+                                        : missed_by(core, kind, va, access_site, err);
 }
 
 enum c2_status sim_classifier_tlb_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, unsigned reads,
-                                         uint64_t actor, struct c2_error *err)
+                                         uint64_t access_site, struct c2_error *err)
 {
-    const struct caches_noted noted = {actor, {va.v, 0, classifier_bits_of(core, kind) | (uint64_t)reads << READS}};
+    const struct caches_noted noted = {access_site,
+                                       {va.v, 0, classifier_bits_of(core, kind) | (uint64_t)reads << READS}};
     return pass_if(core->sim, caches_note(core->sim->caches, &noted), err);
 }
 
@@ -113,7 +114,7 @@ static enum c2_status notify_tlb(const struct sim *sim, const struct caches_note
     const struct sim_tlb_miss miss = {.code = (uint32_t)(bits >> CODE),
                                       .kind = (enum sim_kind)(bits >> KIND & 3),
                                       .va = {noted->word[0]},
-                                      .actor = noted->actor,
+                                      .access_site = noted->access_site,
                                       .reads = bits >> READS & 15};
     return sim_notify_tlb_miss(sim, &miss, err);
 }
@@ -130,7 +131,7 @@ static enum c2_status classifier_notify(void *self, const struct caches_noted *n
                                   .kind = (enum sim_kind)(bits >> KIND & 3),
                                   .va = {noted->word[0]},
                                   .line = line,
-                                  .actor = noted->actor,
+                                  .access_site = noted->access_site,
                                   .first = bits >> FIRST & 15,
                                   .page_log2 = bits >> PAGE_LOG2 & UINT8_MAX,
                                   .measured = bits >> MEASURED & 1,

@@ -28,7 +28,7 @@ enum c2_status sim_caches_create(struct sim *sim, const struct caches_machine *m
     enum c2_status status = caches_create(&sim->caches, machine, sim->seed, err);
     if (status == C2_OK)
         empty_lend(sim);
-    if (status == C2_OK && sim->attributed.to.actor)
+    if (status == C2_OK && sim->attributed.to.access_site)
         status = caches_keep_evictors(sim->caches, err);
     if (status == C2_OK && sim->prefetches && sim->compares) {
         const struct caches_machine plain = caches_machine_plain(machine);

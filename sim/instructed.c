@@ -91,17 +91,17 @@ static enum c2_status ask_tlb(struct sim_core *core, enum sim_kind kind, struct 
     return sim_tlb_enter(core, side, page, va, err);
 }
 
-/* Before the caches are notified: time, core, and the actor for what they lose. */
+/* Before the caches are notified: time, core, and the access site for what they lose. */
 static enum c2_status instructed_prepare(struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                          struct c2_error *err)
 {
     struct sim *sim = core->sim;
-    uint64_t actor = 0;
+    uint64_t access_site = 0;
     caches_set_clock(sim->caches, sim_clock(core));
     if (sim->core_count > 1)
         sim_cores_origin(core, true);
-    enum c2_status status = sim->attributed.on ? sim_ask_actor(core, kind, va, &actor, err) : C2_OK;
-    caches_set_actor(sim->caches, actor);
+    enum c2_status status = sim->attributed.on ? sim_ask_access_site(core, kind, va, &access_site, err) : C2_OK;
+    caches_set_access_site(sim->caches, access_site);
     return status;
 }
 

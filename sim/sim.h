@@ -110,18 +110,18 @@ struct sim_miss {
     uint64_t number; /* of the line access, the walks' reads left out: the same for every simulator of one stream and
                       * one line size */
     uint32_t code;
-    enum sim_kind kind;  /* WALK: on behalf of an access of `code`, which follows */
-    struct guest_va va;  /* its first byte in the line; WALK: what is to be translated */
-    struct line_no line; /* its physical line; WALK: that of the entry */
-    uint64_t actor;      /* as attributed; 0: no attribution */
-    uint32_t first;      /* depth of the first level asked: 0, but for walks that enter further down. Levels
+    enum sim_kind kind;   /* WALK: on behalf of an access of `code`, which follows */
+    struct guest_va va;   /* its first byte in the line; WALK: what is to be translated */
+    struct line_no line;  /* its physical line; WALK: that of the entry */
+    uint64_t access_site; /* as attributed; 0: no attribution */
+    uint32_t first;       /* depth of the first level asked: 0, but for walks that enter further down. Levels
                          * first .. outcome->served_by - 1 missed */
-    uint32_t page_log2;  /* of the page that va lies in, in bytes */
-    uint32_t entry;      /* WALK: the entry's number in its line */
-    uint32_t core;       /* that made the access */
-    uint64_t turn;       /* of several cores: so often has a thread begun to run on this one; else 0 */
-    bool measured;       /* in a phase that is */
-    const struct caches_outcome *outcome; /* evictors are actors */
+    uint32_t page_log2;   /* of the page that va lies in, in bytes */
+    uint32_t entry;       /* WALK: the entry's number in its line */
+    uint32_t core;        /* that made the access */
+    uint64_t turn;        /* of several cores: so often has a thread begun to run on this one; else 0 */
+    bool measured;        /* in a phase that is */
+    const struct caches_outcome *outcome; /* evictors are access sites */
 };
 
 /* The same where no listener needs more than what missed what: one level's miss, in a phase that is measured. Its
@@ -171,8 +171,8 @@ struct sim_tlb_miss {
     uint32_t code;
     enum sim_kind kind; /* FETCH, or READ, which a store is too here */
     struct guest_va va;
-    uint64_t actor; /* as of a miss of the caches */
-    uint32_t reads; /* page-table entries that its walk read; 0: the second level had it, and there was no walk */
+    uint64_t access_site; /* as of a miss of the caches */
+    uint32_t reads;       /* page-table entries that its walk read; 0: the second level had it, and there was no walk */
 };
 
 /* ------------------------------------------------------------------ windows
@@ -320,13 +320,13 @@ struct sim_owner {
     uint64_t start, end;
 };
 
-/* The words that instructions got for their last accesses of data, for as long as they hold: `actor` would say the same
- * of another access by the instruction to data of [start, start + bytes), if epoch is that of all. */
-struct sim_last_actor {
+/* The words that instructions got for their last accesses of data, for as long as they hold: `access site` would say
+ * the same of another access by the instruction to data of [start, start + bytes), if epoch is that of all. */
+struct sim_last_access_site {
     uint64_t start, bytes, word, epoch;
 };
-struct sim_last_actors {
-    struct sim_last_actor *code; /* [instruction], `room` of them */
+struct sim_last_access_sites {
+    struct sim_last_access_site *code; /* [instruction], `room` of them */
     uint32_t room;
     uint64_t epoch;
 };
@@ -337,20 +337,20 @@ struct sim_attribution {
     void (*owner)(void *self, struct guest_va va, struct sim_owner *out);
     /* The word to blame for what an access makes the levels lose; not 0. Called for accesses that the first level does
      * not have at once, nearly all of them misses. A read and a write have one answer. */
-    enum c2_status (*actor)(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, uint64_t *out,
-                            struct c2_error *err);
-    /* The first level of the TLBs does not have the page of what this actor accesses, in a phase that is measured;
-     * reads: page-table entries that the walk read, 0 where the second has it. By the thread that asks, so that to
-     * count them needs no subscriber. To a subscriber with the same `self` that is notified of misses by `counted` it
-     * comes with the miss, if the first level of the caches has missed too. */
-    void (*untranslated)(void *self, uint64_t actor, unsigned reads);
-    /* Of several cores, in a phase that is measured: what this actor accesses is written by a core that had the line
-     * and might not write it; behind what is notified of its misses. */
-    enum c2_status (*upgraded)(void *self, uint64_t actor, struct c2_error *err);
+    enum c2_status (*access_site)(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, uint64_t *out,
+                                  struct c2_error *err);
+    /* The first level of the TLBs does not have the page of what this access site accesses, in a phase that is
+     * measured; reads: page-table entries that the walk read, 0 where the second has it. By the thread that asks, so
+     * that to count them needs no subscriber. To a subscriber with the same `self` that is notified of misses by
+     * `counted` it comes with the miss, if the first level of the caches has missed too. */
+    void (*untranslated)(void *self, uint64_t access_site, unsigned reads);
+    /* Of several cores, in a phase that is measured: what this access site accesses is written by a core that had the
+     * line and might not write it; behind what is notified of its misses. */
+    enum c2_status (*upgraded)(void *self, uint64_t access_site, struct c2_error *err);
     /* Asked after each mark, when all subscribers have heard of it: what has other owners now is [*start, *start +
      * *bytes), to be filled in; 0 bytes: nothing. */
     void (*changed)(void *self, uint64_t *start, uint64_t *bytes);
-    const struct sim_last_actors *last; /* lent: so that `actor` need not be called for most misses */
+    const struct sim_last_access_sites *last; /* lent: so that `access site` need not be called for most misses */
 };
 
 /* How virtual addresses become physical ones: false = the page is absent. Called on the thread that consumes. */

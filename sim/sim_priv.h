@@ -84,8 +84,8 @@ struct sim_owned_word {
 struct sim_attributed {
     bool on; /* there is attribution, or a listener of misses */
     struct sim_attribution to;
-    const struct sim_last_actors *actors; /* those of `to`, where misses are only counted; else none */
-    uint64_t number;                      /* line accesses so far, but for repeats that are not notified of */
+    const struct sim_last_access_sites *access_sites; /* those of `to`, where misses are only counted; else none */
+    uint64_t number; /* line accesses so far, but for repeats that are not notified of */
     struct sim_owner last;
     bool measuring;          /* what is not measured is not counted */
     uint64_t nobody;         /* a sink for counts without a reader */
@@ -315,7 +315,7 @@ enum c2_status sim_refer_unslotted(struct sim_core *core, const struct sim_slot 
                                    struct c2_error *err);
 /* L1D has the line, and the TLBs had to be refilled (sim_refilled). */
 enum c2_status sim_line_found(struct sim_core *core, const struct sim_slot *slot, uint64_t va, struct c2_error *err);
-/* L1D has missed it, and the levels have done their part: its actor goes on the event log. */
+/* L1D has missed it, and the levels have done their part: its access site goes on the event log. */
 enum c2_status sim_line_missed(struct sim_core *core, const struct sim_slot *slot, const struct sim_page *page,
                                uint64_t va, struct c2_error *err);
 
@@ -385,7 +385,7 @@ void sim_classifier_use(struct sim *sim); /* the caches, or the event log, are n
 enum c2_status sim_classifier_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                      struct c2_error *err);
 enum c2_status sim_classifier_tlb_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, unsigned reads,
-                                         uint64_t actor, struct c2_error *err);
+                                         uint64_t access_site, struct c2_error *err);
 enum c2_status sim_classifier_pass(struct sim *sim, struct c2_error *err);   /* the event log is handed on */
 enum c2_status sim_classifier_settle(struct sim *sim, struct c2_error *err); /* and all of it is said */
 enum c2_status sim_classifier_before(struct sim *sim, struct c2_error *err); /* something else is notified */
@@ -590,16 +590,16 @@ static inline struct guest_pa sim_translate(struct sim_core *core, struct guest_
     return (struct guest_pa){(sim_page_of(core, va)->line << core->line_shift) + (va.v & (C2_PAGE_BYTES - 1))};
 }
 
-/* The actor of an access; never 0, which is none, unless there is no attribution. */
-static inline enum c2_status sim_ask_actor(struct sim_core *core, enum sim_kind kind, struct guest_va va,
-                                           uint64_t *actor, struct c2_error *err)
+/* The access site of an access; never 0, which is none, unless there is no attribution. */
+static inline enum c2_status sim_ask_access_site(struct sim_core *core, enum sim_kind kind, struct guest_va va,
+                                                 uint64_t *access_site, struct c2_error *err)
 {
     const struct sim_attribution *to = &core->sim->attributed.to;
-    *actor = 0;
-    if (!to->actor)
+    *access_site = 0;
+    if (!to->access_site)
         return C2_OK;
-    enum c2_status status = to->actor(to->self, core->code, kind, va, actor, err);
-    C2_PROMISE(status != C2_OK || *actor != 0);
+    enum c2_status status = to->access_site(to->self, core->code, kind, va, access_site, err);
+    C2_PROMISE(status != C2_OK || *access_site != 0);
     return status;
 }
 
@@ -627,23 +627,24 @@ static inline uint32_t sim_miss_bits(struct sim_core *core, enum sim_kind kind, 
 _Static_assert(SIM_COUNTED_READS + 3 <= CACHES_BRIEF_BITS && MMU_WALK_ENTRIES < 8, "the bits are there");
 
 /* C2_PROMISE: the attribution gives the same. */
-static inline bool sim_last_actor_holds(struct sim_core *core, enum sim_kind kind, struct guest_va va, uint64_t word)
+static inline bool sim_last_access_site_holds(struct sim_core *core, enum sim_kind kind, struct guest_va va,
+                                              uint64_t word)
 {
-    uint64_t actor;
-    return sim_ask_actor(core, kind, va, &actor, NULL) == C2_OK && actor == word;
+    uint64_t access_site;
+    return sim_ask_access_site(core, kind, va, &access_site, NULL) == C2_OK && access_site == word;
 }
 
 /* Behind CACHES_MISSED, of data: sim_classifier_missed(), with the usual way of it as a part. page: that of va. */
 static inline enum c2_status sim_missed_data(struct sim_core *core, enum sim_kind kind, const struct sim_page *page,
                                              struct guest_va va, struct c2_error *err)
 {
-    const struct sim_last_actors *all = core->sim->attributed.actors;
+    const struct sim_last_access_sites *all = core->sim->attributed.access_sites;
     if (!SHORTCUT(core->code < all->room))
         return sim_classifier_missed(core, kind, va, err);
-    const struct sim_last_actor *last = &all->code[core->code];
+    const struct sim_last_access_site *last = &all->code[core->code];
     if (!SHORTCUT(va.v - last->start < last->bytes && last->epoch == all->epoch))
         return sim_classifier_missed(core, kind, va, err);
-    C2_PROMISE(sim_last_actor_holds(core, kind, va, last->word));
+    C2_PROMISE(sim_last_access_site_holds(core, kind, va, last->word));
     const uint32_t bits = sim_miss_bits(core, kind, page);
     return caches_defer_front(core->front[CACHES_DATA], last->word, bits) == CACHES_FULL
                ? sim_classifier_pass(core->sim, err)

@@ -8,8 +8,8 @@
  *   the difference of two sums. It is checked, and told; the last one when the run is over.
  *   In a phase that is not MEASURE everything is simulated as ever, but subscribers do not hear of references and
  *   misses (unless they ask for the latter, for what they remember of them), and neither instructions nor owners
- *   count. Records, blocks, marks and memory are notified, and the attribution is asked for actors: of a line that is
- *   lost in a warm-up the miss may be measured.
+ *   count. Records, blocks, marks and memory are notified, and the attribution is asked for access sites: of a line
+ *   that is lost in a warm-up the miss may be measured.
  *   Where samples are wanted one by one, of each window that was measured and is not empty there are kept its
  *   instructions, and accesses and misses of each level, and the misses of the warm-up before it.
  *

@@ -38,7 +38,7 @@ struct both {
     struct residencies *residencies;
     struct slow_residency *slow; /* the youngest first */
     struct ended fast_ended, slow_ended;
-    uint32_t actor; /* of the step */
+    uint32_t access_site; /* of the step */
     bool fetch;
     struct trace trace;
     struct c2_rng rng;
@@ -63,7 +63,7 @@ static enum c2_status fast_end(void *self, uint32_t level, const struct residenc
     uint64_t hash = 0;
     (void)err;
     assert_true((end == STAYS_LEFT) == (evictor == STAYS_NOBODY));
-    assert_true(end == STAYS_LEFT || evictor == both->actor);
+    assert_true(end == STAYS_LEFT || evictor == both->access_site);
     for (uint32_t i = 0; i < both->machine->line_bytes; i++)
         hash = hash * 31 + (mask[i / 64] >> i % 64 & 1);
     note(&both->fast_ended, level, residency->loader, residency->accesses, hash);
@@ -140,7 +140,7 @@ static void moved(void *self, const struct twin_level *level, uint64_t physical,
     const bool from_above = exclusive && (physical != step_line || number != both->twin->entry) &&
                             (!both->twin->target || level != both->twin->target);
     *residency = (struct slow_residency){.level = number, .line = physical, .next = both->slow};
-    residency->loader = from_above ? loader_above(both, number, physical) : both->actor;
+    residency->loader = from_above ? loader_above(both, number, physical) : both->access_site;
     both->slow = residency;
 }
 
@@ -156,12 +156,12 @@ static void slow_touch(struct both *both, uint32_t level, uint64_t line, uint32_
 
 /* ------------------------------------------------------------------ one step */
 
-static void notify_prefetches(struct both *both, const struct residencies_actor *actor)
+static void notify_prefetches(struct both *both, const struct residencies_access_site *access_site)
 {
     size_t count;
     const struct caches_prefetched *events = caches_prefetched(both->caches, &count);
     for (size_t i = 0; i < count; i++)
-        assert_int_equal(residencies_prefetched(both->residencies, &events[i], actor, NULL), C2_OK);
+        assert_int_equal(residencies_prefetched(both->residencies, &events[i], access_site, NULL), C2_OK);
 }
 
 /* As line_use.c does it, and the twin. Touches come before what prefetchers do behind the access. */
@@ -170,7 +170,7 @@ static void do_step(struct both *both, const struct step *step)
     const uint32_t first = step->walk ? both->machine->walks_from : 0, levels = both->machine->level_count;
     const bool fetch = step->side == CACHES_FETCH && !step->walk;
     const struct line_no line = {step->physical};
-    const struct residencies_actor actor = {++both->actor, {0}, true};
+    const struct residencies_access_site access_site = {++both->access_site, {0}, true};
     struct caches_outcome outcome;
     uint32_t served_by;
     step_from = (uint32_t)c2_rng_below(&both->rng, both->machine->line_bytes);
@@ -184,11 +184,11 @@ static void do_step(struct both *both, const struct step *step)
         assert_int_equal(caches_access(both->caches, step->side, step->write, (struct line_no){step->virtual_}, line,
                                        &outcome, NULL),
                          C2_OK);
-    assert_int_equal(
-        residencies_missed(both->residencies, line.v, fetch, first, &outcome, &actor, step_from, step_bytes, NULL),
-        C2_OK);
+    assert_int_equal(residencies_missed(both->residencies, line.v, fetch, first, &outcome, &access_site, step_from,
+                                        step_bytes, NULL),
+                     C2_OK);
     residencies_touch(both->residencies, line.v, fetch, first, step_from, step_bytes);
-    notify_prefetches(both, &actor);
+    notify_prefetches(both, &access_site);
     /* The twin's prefetches are part of its access: it is stopped between the two. */
     const enum caches_side side = step->walk ? CACHES_DATA : step->side;
     const uint64_t virtual_ = step->walk ? step->physical : step->virtual_;
@@ -246,7 +246,7 @@ static bool run(const struct caches_machine *machine, uint64_t seed, uint32_t st
             residencies_check(both->residencies);
     }
     residencies_check(both->residencies);
-    both->actor = STAYS_NOBODY;
+    both->access_site = STAYS_NOBODY;
     assert_int_equal(residencies_end_all(both->residencies, NULL), C2_OK);
     while (both->slow)
         slow_end(both, &both->slow);
@@ -337,7 +337,7 @@ static void step_on_core(struct residencies *residencies, struct caches *caches,
     const uint32_t first = step->walk ? machine->walks_from : 0, core = (uint32_t)c2_rng_below(rng, machine->cores);
     const bool fetch = step->side == CACHES_FETCH && !step->walk, write = step->write && !step->walk && !fetch;
     const struct line_no line = {step->physical};
-    const struct residencies_actor actor = {1, {0}, true};
+    const struct residencies_access_site access_site = {1, {0}, true};
     struct caches_outcome outcome;
     uint32_t served_by;
     caches_on_core(caches, &(struct caches_origin){.core = core, .bytes = machine->line_bytes});
@@ -349,7 +349,7 @@ static void step_on_core(struct residencies *residencies, struct caches *caches,
     residencies_on_core(residencies, core);
     if (write && !mutant)
         assert_int_equal(residencies_written(residencies, line.v, 2, NULL), C2_OK);
-    assert_int_equal(residencies_missed(residencies, line.v, fetch, first, &outcome, &actor, 0, 1, NULL), C2_OK);
+    assert_int_equal(residencies_missed(residencies, line.v, fetch, first, &outcome, &access_site, 0, 1, NULL), C2_OK);
     residencies_touch(residencies, line.v, fetch, first, 0, 1);
 }
 
@@ -452,11 +452,11 @@ static void want_of_memory_is_said(void **state)
     for (uint64_t n = 1; status != C2_OK && n < 1000; n++) {
         struct c2_error err;
         struct residencies *residencies;
-        const struct residencies_actor actor = {0, {0}, true};
+        const struct residencies_access_site access_site = {0, {0}, true};
         c2_alloc_fail_from(n);
         status = residencies_create(&residencies, &machine, &listener, &err);
         for (uint64_t line = 0; line < 3000 && status == C2_OK; line++)
-            status = residencies_missed(residencies, line, false, 0, &outcome, &actor, 0, 8, &err);
+            status = residencies_missed(residencies, line, false, 0, &outcome, &access_site, 0, 8, &err);
         c2_alloc_fail_from(0);
         assert_true(status == C2_OK || status == C2_ERR_NO_MEMORY);
         residencies_destroy(residencies);

@@ -36,10 +36,10 @@ static struct caches *create(const struct caches_machine *machine, bool evictors
     return caches;
 }
 
-static struct caches_outcome load_as(struct caches *caches, uint64_t actor, uint64_t virtual_, uint64_t physical)
+static struct caches_outcome load_as(struct caches *caches, uint64_t access_site, uint64_t virtual_, uint64_t physical)
 {
     struct caches_outcome outcome;
-    caches_set_actor(caches, actor);
+    caches_set_access_site(caches, access_site);
     assert_int_equal(caches_access(caches, CACHES_DATA, false, (struct line_no){virtual_}, (struct line_no){physical},
                                    &outcome, NULL),
                      C2_OK);
@@ -47,10 +47,10 @@ static struct caches_outcome load_as(struct caches *caches, uint64_t actor, uint
     return outcome;
 }
 
-/* A load by the actor, which must miss in L1 and learn of this evictor there. */
-static struct caches_outcome miss(struct caches *caches, uint64_t actor, uint64_t line, uint64_t evictor)
+/* A load by the access site, which must miss in L1 and learn of this evictor there. */
+static struct caches_outcome miss(struct caches *caches, uint64_t access_site, uint64_t line, uint64_t evictor)
 {
-    struct caches_outcome outcome = load_as(caches, actor, line, line);
+    struct caches_outcome outcome = load_as(caches, access_site, line, line);
     assert_int_not_equal(outcome.event[0].class_, CACHES_HIT);
     assert_int_equal(outcome.event[0].evictor, evictor);
     return outcome;
@@ -58,8 +58,8 @@ static struct caches_outcome miss(struct caches *caches, uint64_t actor, uint64_
 
 enum { A = 0x100, B = 0x200, C = 0x300, D = 0x400 }; /* lines */
 
-/* L1 has two ways, L2 has room for all. The actor that loads C throws A out; the load of A that follows throws B out;
- * the hit of C in between throws nothing out. */
+/* L1 has two ways, L2 has room for all. The access site that loads C throws A out; the load of A that follows throws B
+ * out; the hit of C in between throws nothing out. */
 static void replacement(void **state)
 {
     (void)state;
@@ -77,7 +77,7 @@ static void replacement(void **state)
     caches_destroy(caches);
 }
 
-/* The same without an actor at C's turn, and without keeping: 0 both times. */
+/* The same without an access site at C's turn, and without keeping: 0 both times. */
 static void nobody(void **state)
 {
     (void)state;
@@ -152,7 +152,7 @@ static void walks_from_l2(void **state)
     struct caches *caches = create(&machine, true);
     miss(caches, 11, A, 0);
     miss(caches, 12, B, 0);
-    caches_set_actor(caches, 13);
+    caches_set_access_site(caches, 13);
     struct caches_outcome outcome;
     uint32_t served_by;
     assert_int_equal(caches_walk(caches, (struct line_no){C}, &served_by, &outcome, NULL), C2_OK);
@@ -210,7 +210,7 @@ static void first_try(void **state)
         fail(); /* the event log is the caches' own */
         break;
     case CACHES_MISSED:
-        caches_set_actor(caches, 11);
+        caches_set_access_site(caches, 11);
         caches_classify(caches, &outcome);
         assert_int_equal(outcome.event[0].class_, CACHES_COLD);
     }
@@ -228,9 +228,9 @@ static void first_try(void **state)
  * tables grow in other steps. */
 static uint64_t in_use(void) { return C2_HOST_SIZE(mallinfo2().uordblks + mallinfo2().hblkhd, 0); }
 
-static void load_lines(struct caches *caches, uint64_t actor, uint64_t from, uint64_t to)
+static void load_lines(struct caches *caches, uint64_t access_site, uint64_t from, uint64_t to)
 {
-    caches_set_actor(caches, actor);
+    caches_set_access_site(caches, access_site);
     for (uint64_t line = from; line < to; line++)
         assert_int_equal(
             caches_access(caches, CACHES_DATA, false, (struct line_no){line}, (struct line_no){line}, NULL, NULL),

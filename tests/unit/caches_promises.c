@@ -56,7 +56,7 @@ static void work(struct caches *caches, struct c2_rng *rng, unsigned accesses)
     for (unsigned i = 0; i < accesses; i++) {
         const struct line_no line = {c2_rng_below(rng, LINES)};
         const enum caches_side side = c2_rng_below(rng, 3) == 0 ? CACHES_FETCH : CACHES_DATA;
-        caches_set_actor(caches, i + 1);
+        caches_set_access_site(caches, i + 1);
         caches_access(caches, side, side == CACHES_DATA && i % 2, line, line, &outcome, NULL);
     }
 }

@@ -186,8 +186,8 @@ struct step {
     enum caches_side side;
     bool write;
     bool walk; /* by the physical line; the rest does not matter */
-    bool other_actor;
-    uint64_t actor;
+    bool other_access_site;
+    uint64_t access_site;
     uint64_t pc; /* of the instruction; 0: unknown */
     uint64_t virtual_, physical;
     uint64_t repeats; /* of the same access, after it */
@@ -215,10 +215,10 @@ static struct step next_step(struct trace *trace, const struct caches_machine *m
     struct step step = {.virtual_ = next_virtual(trace)};
     uint64_t page = step.virtual_ / trace->page_lines;
     step.physical = trace->frame[page % trace->frames] * trace->page_lines + step.virtual_ % trace->page_lines;
-    step.other_actor = c2_rng_below(&trace->rng, 2) == 0;
+    step.other_access_site = c2_rng_below(&trace->rng, 2) == 0;
     const uint64_t word = c2_rng_next(
         &trace->rng); /* most words are narrow, so that some come before the first wide one */
-    step.actor = c2_rng_below(&trace->rng, 8) == 0 ? 0 : word % 64 == 0 ? word : word >> 48;
+    step.access_site = c2_rng_below(&trace->rng, 8) == 0 ? 0 : word % 64 == 0 ? word : word >> 48;
     if (caches_machine_hears_instructions(machine)) /* the last has all the pieces of a signature */
         step.pc = PICK(&trace->rng, 0, 1, 2, 3, 4) * UINT64_C(0x4444123456789abc);
     step.walk = c2_rng_below(&trace->rng, 10) == 0;

@@ -219,9 +219,9 @@ static bool do_step(struct pair *pair, const struct step *step, enum wrong wrong
     struct c2_rng *rng = &pair->trace.rng;
     uint64_t how = c2_rng_below(rng, 8);
     uint64_t physical = step->physical ^ (wrong == OTHER_LINE ? UINT64_C(1) << 40 : 0);
-    if (step->other_actor) {
-        pair->twin->actor = step->actor;
-        caches_set_actor(pair->caches, step->actor ^ (wrong == OTHER_ACTOR));
+    if (step->other_access_site) {
+        pair->twin->access_site = step->access_site;
+        caches_set_access_site(pair->caches, step->access_site ^ (wrong == OTHER_ACTOR));
     }
     if (*caches_far(pair->caches) != 0) /* a hint, of any slot and line, changes nothing */
         caches_expect(pair->caches, (uint32_t)physical % 512, (struct line_no){physical});
@@ -353,7 +353,7 @@ static bool run_instructed(const struct caches_machine *machine, uint64_t seed, 
 #define WRONG_LINES 8 /* one alone may never be asked for again */
 
 /* Says whether fast and slow agree all the way. From step `from` on the fast one is wronged: told other lines for a few
- * steps, or another actor. */
+ * steps, or another access site. */
 static bool run(const struct caches_machine *machine, uint64_t seed, uint64_t steps, enum wrong wrong, uint64_t from)
 {
     const struct analyses_setup setup = {.machine = machine};
@@ -547,7 +547,7 @@ static void wrong_instruction_is_caught(void **state)
     may_wait = false;
 }
 
-/* The check can fail: lines told wrongly and actors told wrongly are noticed on every machine. */
+/* The check can fail: lines told wrongly and access sites told wrongly are noticed on every machine. */
 static void mutant_is_caught(void **state)
 {
     (void)state;

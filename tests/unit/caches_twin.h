@@ -38,7 +38,7 @@ struct twin_set {
 struct twin_notes {
     struct {
         uint64_t physical;
-        uint32_t actor; /* of an instruction's its tag */
+        uint32_t access_site; /* of an instruction's its tag */
         unsigned prefetcher;
         uint64_t when, waited, cycles; /* of an instruction's, as in the twin_instructed of its time */
     } * list;
@@ -82,7 +82,7 @@ struct twin_level {
     uint64_t *asked; /* every line ever asked for */
     uint64_t asked_count;
     struct {
-        uint64_t physical, actor;
+        uint64_t physical, access_site;
     } lost[TWIN_MAX_LINES]; /* every line ever lost, and what made it so last */
     uint64_t lost_count;
     struct caches_counts counts;
@@ -106,7 +106,7 @@ struct twin {
     struct caches_outcome outcome;
     struct caches_stored stored[CACHES_MAX_LEVELS]; /* stores that the access has passed on */
     uint32_t stored_count;
-    uint64_t actor;
+    uint64_t access_site;
     uint64_t pc;
     uint64_t missing;                /* ship: the instruction whose access is made */
     uint32_t entry;                  /* depth of the level that the access asked first */
@@ -512,7 +512,7 @@ static void twin_lose(const struct twin *twin, struct twin_level *level, uint64_
     if (at == level->lost_count)
         level->lost_count++;
     level->lost[at].physical = physical;
-    level->lost[at].actor = twin->actor;
+    level->lost[at].access_site = twin->access_site;
     if (twin->moved)
         twin->moved(twin->self, level, physical, false);
 }
@@ -521,7 +521,7 @@ static uint64_t twin_loser(const struct twin_level *level, uint64_t physical)
 {
     for (uint64_t at = 0; at < level->lost_count; at++)
         if (level->lost[at].physical == physical)
-            return level->lost[at].actor;
+            return level->lost[at].access_site;
     return 0;
 }
 
@@ -541,7 +541,7 @@ static void twin_note(const struct twin *twin, struct twin_notes *notes, uint64_
         abort();
     notes->list[notes->count].physical = physical;
     const bool software = twin->prefetcher == TWIN_SOFTWARE;
-    notes->list[notes->count].actor = software ? twin->instructed.tag : (uint32_t)twin->actor;
+    notes->list[notes->count].access_site = software ? twin->instructed.tag : (uint32_t)twin->access_site;
     notes->list[notes->count].when = twin->instructed.now;
     notes->list[notes->count].waited = twin->instructed.waited;
     notes->list[notes->count].cycles = twin->instructed.cycles;
@@ -562,7 +562,7 @@ static int twin_forget(struct twin_notes *notes, uint64_t physical)
 static void twin_gone(const struct twin *twin, struct twin_level *level, uint64_t physical)
 {
     const uint64_t at = twin_noted(&level->unused, physical);
-    const uint32_t tag = at < level->unused.count ? level->unused.list[at].actor : 0;
+    const uint32_t tag = at < level->unused.count ? level->unused.list[at].access_site : 0;
     int prefetcher = twin_forget(&level->unused, physical);
     if (prefetcher >= 0)
         level->prefetch[prefetcher].useless++;
@@ -592,7 +592,7 @@ static bool twin_use(struct twin_level *level, uint64_t physical, bool access)
     const uint64_t at = twin_noted(&level->unused, physical);
     struct twin_instructed *all = level->instructed;
     if (at < level->unused.count && level->unused.list[at].prefetcher == TWIN_SOFTWARE) {
-        struct caches_instructed *n = &all->by[level->unused.list[at].actor];
+        struct caches_instructed *n = &all->by[level->unused.list[at].access_site];
         const uint64_t then = level->unused.list[at].when, cycles = level->unused.list[at].cycles;
         n->useful++;
         n->late += all->now < then + cycles;
@@ -738,7 +738,7 @@ static bool twin_ask(struct twin *twin, struct twin_level *level, uint32_t depth
     if (pushed < level->pushed.count)
         level->prefetch[level->pushed.list[pushed].prefetcher].polluting++;
     if (pushed < level->pushed.count && level->pushed.list[pushed].prefetcher == TWIN_SOFTWARE)
-        level->instructed->by[level->pushed.list[pushed].actor].polluting++;
+        level->instructed->by[level->pushed.list[pushed].access_site].polluting++;
     n->misses++;
     *(write ? &n->write_misses : &n->read_misses) += 1;
     *(as_miss == CACHES_COLD ? &n->cold : as_miss == CACHES_CAPACITY ? &n->capacity : &n->conflict) += 1;

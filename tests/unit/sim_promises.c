@@ -32,15 +32,15 @@ static void owner(void *self, struct guest_va va, struct sim_owner *out)
     *out = (struct sim_owner){&mine, 0, UINT64_MAX};
 }
 
-static enum c2_status actor(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, uint64_t *out,
-                            struct c2_error *err)
+static enum c2_status access_site(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, uint64_t *out,
+                                  struct c2_error *err)
 {
     (void)code, (void)kind, (void)va, (void)err;
     *out = *(const uint64_t *)self;
     return C2_OK;
 }
 
-/* One block, which reads two addresses; blamed: the word for the actor. */
+/* One block, which reads two addresses; blamed: the word for the access site. */
 struct bench {
     struct stream_blocks *blocks;
     struct sim *sim;
@@ -55,7 +55,7 @@ static struct bench *create(void)
     static const struct stream_block block = {{0x1000}, 4, 1, 2, STREAM_JUMP, &insn, slots};
     static struct caches_machine machine = {.line_bytes = 64, .physical_bytes = 1ull << 40, .level_count = 1};
     struct bench *bench = calloc(1, sizeof *bench);
-    const struct sim_attribution attribution = {&bench->blamed, owner, actor, NULL, NULL, NULL, NULL};
+    const struct sim_attribution attribution = {&bench->blamed, owner, access_site, NULL, NULL, NULL, NULL};
     uint32_t number;
     machine.levels[0] = (struct caches_level){.name = "L1D", .size_bytes = 512, .ways = 2, .slices = 1};
     bench->blamed = 1;

@@ -557,11 +557,11 @@ static void notify_owner(void *self, struct guest_va va, struct sim_owner *out)
     out->refs = &notified->owned[owner];
 }
 
-/* How long words of actors are: of 16 bits; of 16 until a longer one comes; of 32; of two halves, the upper one of
- * which is not always the same. */
+/* How long words of access sites are: of 16 bits; of 16 until a longer one comes; of 32; of two halves, the upper one
+ * of which is not always the same. */
 static enum { SHORT, SHORT_FIRST, LONG, HALVES } breadth = HALVES;
 
-static uint64_t actor_of(uint32_t code, enum sim_kind kind)
+static uint64_t access_site_of(uint32_t code, enum sim_kind kind)
 {
     const unsigned side = kind == SIM_WRITE ? SIM_READ : kind;
     const uint64_t word = (uint64_t)code << 2 | side, high = breadth == HALVES ? (uint64_t)(code % 3) << 40 : 0;
@@ -570,25 +570,25 @@ static uint64_t actor_of(uint32_t code, enum sim_kind kind)
     return is_short ? word + 1 : high | word | 1u << 31;
 }
 
-static enum c2_status notify_actor(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, uint64_t *out,
-                                   struct c2_error *err)
+static enum c2_status notify_access_site(void *self, uint32_t code, enum sim_kind kind, struct guest_va va,
+                                         uint64_t *out, struct c2_error *err)
 {
     (void)self, (void)va, (void)err;
-    *out = actor_of(code, kind);
+    *out = access_site_of(code, kind);
     return C2_OK;
 }
 
-static void notify_untranslated(void *self, uint64_t actor, unsigned reads)
+static void notify_untranslated(void *self, uint64_t access_site, unsigned reads)
 {
     struct notified *notified = self;
-    assert_true(actor != 0 && reads <= 4);
+    assert_true(access_site != 0 && reads <= 4);
     notified->untranslated[reads]++;
 }
 
 static void count_brief(struct notified *notified, const struct caches_brief *miss)
 {
     const uint64_t rest = (uint64_t)miss->bits << 24 | (uint64_t)miss->level << 16 | (uint64_t)miss->class_ << 8;
-    notified->counted = notified->counted * 6364136223846793005u + ((uint64_t)miss->actor << 32 | miss->evictor);
+    notified->counted = notified->counted * 6364136223846793005u + ((uint64_t)miss->access_site << 32 | miss->evictor);
     notified->counted = notified->counted * 6364136223846793005u + (rest | miss->same_high);
 }
 
@@ -614,7 +614,7 @@ static enum c2_status notify_missed(void *self, const struct sim_miss *miss, str
     struct notified *notified = self;
     (void)err;
     assert_true(miss->number >= notified->last_number);
-    assert_true(miss->actor == 0 || miss->actor == actor_of(miss->code, miss->kind));
+    assert_true(miss->access_site == 0 || miss->access_site == access_site_of(miss->code, miss->kind));
     assert_true(miss->first < miss->outcome->served_by);
     notified->last_number = miss->number;
     for (uint32_t i = miss->first; i < miss->outcome->served_by; i++) {
@@ -622,12 +622,12 @@ static enum c2_status notify_missed(void *self, const struct sim_miss *miss, str
         notified->tally[level][miss->outcome->event[i].class_]++;
         notified->digest = notified->digest * 6364136223846793005u + miss->outcome->event[i].class_;
         const uint64_t evictor = miss->outcome->event[i].evictor;
-        const struct caches_brief brief = {.actor = (uint32_t)miss->actor,
+        const struct caches_brief brief = {.access_site = (uint32_t)miss->access_site,
                                            .evictor = (uint32_t)evictor,
                                            .bits = sim_counted_bits(miss->kind, miss->page_log2),
                                            .level = (uint8_t)level,
                                            .class_ = (uint8_t)miss->outcome->event[i].class_,
-                                           .same_high = miss->actor >> 32 == evictor >> 32};
+                                           .same_high = miss->access_site >> 32 == evictor >> 32};
         count_brief(notified, &brief);
     }
     notified->digest = notified->digest * 6364136223846793005u + (miss->number << 3 | miss->kind);
@@ -824,9 +824,10 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
 {
     const bool observed = how == OBSERVED || how == BOTH, attributed = how >= ATTRIBUTED, threads = seed % 2;
     struct notified notified = {.level_count = shape->level_count}, also = notified, brief = notified;
-    const struct sim_attribution attribution = {&notified, notify_owner,   notify_actor, notify_untranslated,
-                                                NULL,      notify_changed, NULL};
-    const struct sim_attribution actors = {.self = &brief, .actor = notify_actor, .untranslated = notify_untranslated};
+    const struct sim_attribution attribution = {
+        &notified, notify_owner, notify_access_site, notify_untranslated, NULL, notify_changed, NULL};
+    const struct sim_attribution access_sites = {
+        .self = &brief, .access_site = notify_access_site, .untranslated = notify_untranslated};
     struct unaided unaided = {.level_count = shape->level_count};
     struct approach approach = {.level_count = shape->level_count};
     const struct caches_machine plain = caches_machine_plain(shape);
@@ -872,7 +873,7 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
         assert_int_equal(C2_OK, caches_create(&twin.plain, &plain, seed, &err));
     config.subscriber_count = (size_t)((attributed ? listeners + 3 + prefetches : listeners + 1) - first);
     assert_int_equal(C2_OK, sim_create(&sim, &config, &err));
-    config.attribution = counting ? &actors : NULL;
+    config.attribution = counting ? &access_sites : NULL;
     config.subscribers = &only_misses;
     config.subscriber_count = 1;
     config.apart = true;
