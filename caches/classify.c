@@ -315,7 +315,7 @@ enum c2_status cache_classifier_run(struct cache_classifier *classifier, const u
     while (word < end && status == C2_OK) {
         if (seems_usual(*word) && classifier->pushed_count == 0) {
             if (C2_UNLIKELY(word >= stop))
-                stop = word + cache_classifier_stretch(classifier, (size_t)(end - word));
+                stop = word + cache_classifier_fetch_run(classifier, (size_t)(end - word));
             word = cache_classifier_usual(classifier, word, stop);
         }
         if (C2_UNLIKELY(!counts_more(classifier)))

@@ -15,7 +15,7 @@
  *
  * Invariants
  *   No clock of these levels gets beyond its shadow's stop: it goes on once a word at most, whichever loop it is, so
- *   words are said in stretches of which no shadow of them is to be cleaned.
+ *   words are said in fetch runs of which no shadow of them is to be cleaned.
  */
 #include "caches/event_log_priv.h"
 
@@ -34,7 +34,7 @@ static inline struct asked classify_usual_asked_of(const struct cache_classified
     return (struct asked){level->shadow.clock, level->shadow.horizon};
 }
 
-/* ------------------------------------------------------------------ stretches */
+/* ------------------------------------------------------------------ fetch runs */
 
 /* How many words may be said before the level's shadow is to be cleaned. */
 static uint32_t room_of(struct cache_classified *level)
@@ -47,7 +47,7 @@ static uint32_t room_of(struct cache_classified *level)
     return shadow->stop - shadow->clock;
 }
 
-size_t cache_classifier_stretch(struct cache_classifier *classifier, size_t words)
+size_t cache_classifier_fetch_run(struct cache_classifier *classifier, size_t words)
 {
     const uint32_t level_indices[] = {0, 1, classifier->rows.level_indices};
     for (unsigned i = 0; i < 3; i++) {
@@ -227,10 +227,10 @@ static inline uint32_t slots_below(const struct cache_rows *rows)
 }
 
 /* Until `stop` no shadow is to be cleaned. */
-static inline __attribute__((always_inline)) const uint64_t *say_stretch(struct cache_classifier *classifier,
-                                                                         const enum cache_rows_evictors evictors,
-                                                                         struct usual *u, const uint64_t *word,
-                                                                         const uint64_t *stop)
+static inline __attribute__((always_inline)) const uint64_t *say_fetch_run(struct cache_classifier *classifier,
+                                                                           const enum cache_rows_evictors evictors,
+                                                                           struct usual *u, const uint64_t *word,
+                                                                           const uint64_t *stop)
 {
     const uint32_t level_indices = classifier->rows.level_indices, slots = slots_below(&classifier->rows);
     uint32_t *const stamps = classifier->rows.stamps.word;
@@ -255,7 +255,7 @@ static inline __attribute__((always_inline)) const uint64_t *classify_usual_run(
     struct cache_classified *const level = classifier->level, *const code = &level[classifier->rows.level_indices];
     struct usual u = {classify_usual_asked_of(&level[0]), classify_usual_asked_of(&level[1]),
                       classify_usual_asked_of(code), 0, &classifier->count[classifier->counted]};
-    word = say_stretch(classifier, evictors, &u, word, stop);
+    word = say_fetch_run(classifier, evictors, &u, word, stop);
     classifier->counted = (uint32_t)(u.count - classifier->count);
     bring_up_to(&level[0], u.data.clock);
     if (classifier->level_count > 1)

@@ -63,8 +63,8 @@ enum c2_status cache_classifier_run(struct cache_classifier *classifier, const u
                                     struct c2_error *err);
 /* How many words, of so many, may be said before a shadow of the levels asked first is to be cleaned, at least one; it
  * may be cleaned now. classify_usual.c */
-size_t cache_classifier_stretch(struct cache_classifier *classifier, size_t words);
-/* Of the words before `stop`, where a stretch ends, says those that are as nearly all are; returns the first one that
+size_t cache_classifier_fetch_run(struct cache_classifier *classifier, size_t words);
+/* Of the words before `stop`, where a fetch run ends, says those that are as nearly all are; returns the first one that
  * is not, or a later word when enough was said. */
 const uint64_t *cache_classifier_usual(struct cache_classifier *classifier, const uint64_t *word, const uint64_t *stop);
 void cache_classifier_check(const struct cache_classifier *classifier, uint32_t level_indices);

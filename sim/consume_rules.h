@@ -311,17 +311,17 @@ PART enum c2_status run_slots(struct sim_core *core, struct hot *hot, const stru
 PART enum c2_status run_plan(struct sim_core *core, struct hot *hot, const struct sim_plan *plan,
                              const uint64_t **words, const uint32_t ways, struct c2_error *err)
 {
-    const struct sim_stretch *stretch = &plan->first;
+    const struct sim_fetch_run *fetch_run = &plan->first;
     do {
         enum c2_status status = C2_OK;
-        if (stretch->line != core->fetch_line)
-            status = fetch(core, hot, stretch->line, stretch->code, ways, err);
+        if (fetch_run->line != core->fetch_line)
+            status = fetch(core, hot, fetch_run->line, fetch_run->code, ways, err);
         if (C2_LIKELY(status == C2_OK))
-            status = run_slots(core, hot, stretch->slots, words, *words + stretch->slot_count, ways, err);
+            status = run_slots(core, hot, fetch_run->slots, words, *words + fetch_run->slot_count, ways, err);
         if (C2_UNLIKELY(status != C2_OK))
             return status;
-        stretch = stretch->next;
-    } while (stretch);
+        fetch_run = fetch_run->next;
+    } while (fetch_run);
     return C2_OK;
 }
 

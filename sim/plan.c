@@ -69,24 +69,24 @@ static uint64_t plan_lines_of(const struct sim *sim, const struct stream_block *
     return sim->has_l1i ? last_line(sim, block) - first_line(sim, block) + 1 : 1;
 }
 
-/* A stretch ends before the first slot of the instruction whose fetch enters the next line. */
-static void lay_stretches(const struct sim *sim, const struct stream_block *block, uint32_t first_code,
-                          const struct sim_slot *slots, struct sim_stretch *stretch)
+/* A fetch run ends before the first slot of the instruction whose fetch enters the next line. */
+static void lay_fetch_runs(const struct sim *sim, const struct stream_block *block, uint32_t first_code,
+                           const struct sim_slot *slots, struct sim_fetch_run *fetch_run)
 {
     uint32_t done = 0;
-    *stretch = (struct sim_stretch){sim->has_l1i ? first_line(sim, block) : 0, slots, NULL, 0, first_code};
+    *fetch_run = (struct sim_fetch_run){sim->has_l1i ? first_line(sim, block) : 0, slots, NULL, 0, first_code};
     for (uint32_t i = 0; i < block->insn_count && sim->has_l1i; i++) {
         const uint64_t end = block->pc.v + block->insns[i].offset + block->insns[i].length - 1;
-        while (stretch->line < end >> sim->line_shift) {
+        while (fetch_run->line < end >> sim->line_shift) {
             const uint32_t first_slot = block->insns[i].first_slot;
-            stretch->slot_count = first_slot - done;
-            stretch->next = stretch + 1;
+            fetch_run->slot_count = first_slot - done;
+            fetch_run->next = fetch_run + 1;
             done = first_slot;
-            stretch[1] = (struct sim_stretch){stretch->line + 1, slots + done, NULL, 0, first_code + i};
-            stretch++;
+            fetch_run[1] = (struct sim_fetch_run){fetch_run->line + 1, slots + done, NULL, 0, first_code + i};
+            fetch_run++;
         }
     }
-    stretch->slot_count = block->slot_count - done;
+    fetch_run->slot_count = block->slot_count - done;
 }
 
 static void lay_slots(const struct sim *sim, const struct stream_block *block, struct sim_plan *plan,
@@ -129,13 +129,13 @@ enum c2_status sim_plan_build(struct sim *sim, uint32_t number, struct c2_error 
     }
     const uint64_t lines = plan_lines_of(sim, block);
     if (plannable(block) && lines <= SIM_PLAN_LINES && lines + block->slot_count <= SIM_PLAN_MOST) {
-        struct sim_slot *slots = c2_alloc(block->slot_count * sizeof *slots + lines * sizeof(struct sim_stretch));
+        struct sim_slot *slots = c2_alloc(block->slot_count * sizeof *slots + lines * sizeof(struct sim_fetch_run));
         if (!slots)
             return c2_fail_memory(err, "the simulator's plan of a block");
-        struct sim_stretch *stretches = (struct sim_stretch *)(slots + block->slot_count);
+        struct sim_fetch_run *fetch_runs = (struct sim_fetch_run *)(slots + block->slot_count);
         lay_slots(sim, block, &plan, slots);
-        lay_stretches(sim, block, plan.first.code, slots, stretches);
-        plan.first = stretches[0];
+        lay_fetch_runs(sim, block, plan.first.code, slots, fetch_runs);
+        plan.first = fetch_runs[0];
         plan.whole = (uint32_t)stream_header(0, block->insn_count, block->slot_count);
         C2_ASSERT(plan.whole != SIM_NO_RUN);
     }
@@ -146,7 +146,7 @@ enum c2_status sim_plan_build(struct sim *sim, uint32_t number, struct c2_error 
 void sim_plan_free(struct sim *sim)
 {
     for (uint32_t i = 0; i < sim->plan_capacity; i++)
-        c2_free((void *)sim->plans[i].first.slots); /* the stretches lie behind the slots */
+        c2_free((void *)sim->plans[i].first.slots); /* the fetch runs lie behind the slots */
     c2_free(sim->plans);
     c2_free(sim->pending);
 }

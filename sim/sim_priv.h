@@ -42,20 +42,20 @@ struct sim_slot {
 };
 
 /* The slots between two fetch line accesses. */
-struct sim_stretch {
+struct sim_fetch_run {
     uint64_t line; /* virtual, of the fetch; 0 on a machine without L1I */
     const struct sim_slot *slots;
-    const struct sim_stretch *next; /* on the line behind it; NULL: the block ends here */
+    const struct sim_fetch_run *next; /* on the line behind it; NULL: the block ends here */
     uint32_t slot_count;
     uint32_t code; /* of the instruction whose fetch enters the line; with attribution */
 };
 
 /* A block, prepared at first sight for runs that do all of it. */
 struct sim_plan {
-    uint32_t whole;           /* low half of the header of such a run; SIM_NO_RUN: there is none (see plan.c) */
-    uint32_t pending;         /* whole runs that are not counted yet: sim->pending says of which plans there are any */
-    struct sim_stretch first; /* its code: with attribution, of the block's first instruction */
-    uint16_t insns, modifies; /* what a run adds */
+    uint32_t whole;   /* low half of the header of such a run; SIM_NO_RUN: there is none (see plan.c) */
+    uint32_t pending; /* whole runs that are not counted yet: sim->pending says of which plans there are any */
+    struct sim_fetch_run first; /* its code: with attribution, of the block's first instruction */
+    uint16_t insns, modifies;   /* what a run adds */
     uint16_t reads, writes;
     uint64_t runs; /* with attribution: whole runs in phases that are measured, not yet settled */
     bool built;
