@@ -31,7 +31,7 @@ static int64_t send_descriptors(struct call *c, int *fd, size_t count)
         const struct fd_entry *entry = fd[i] < 0 ? NULL : fds_at(c->kernel, (uint64_t)fd[i]);
         if (!entry)
             return -EBADF;
-        if (entry->lamp || entry->kind == FD_NETLINK)
+        if (entry->pollable || entry->kind == FD_NETLINK)
             return -EINVAL;
         fd[i] = entry->host;
     }

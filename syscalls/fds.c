@@ -22,7 +22,7 @@
 
 #include "base/root.h"
 #include "syscalls/kernel_priv.h"
-#include "syscalls/lamp_priv.h"
+#include "syscalls/pollable_priv.h"
 #include "syscalls/locks_priv.h"
 #include "syscalls/notices_priv.h"
 #include "syscalls/terminals_priv.h"
@@ -103,7 +103,7 @@ int64_t fds_release(struct fd_entry *entry)
 {
     int64_t value = close(entry->host) < 0 ? -errno : 0;
     c2_free(entry->path);
-    lamp_release(entry);
+    pollable_release(entry);
     *entry = (struct fd_entry){.kind = FD_FREE};
     return value == -EINTR ? 0 : value; /* the descriptor is gone all the same */
 }
@@ -122,11 +122,11 @@ void fds_check(const struct fds *fds)
     for (int fd = 0; fd < FDS_MAX; fd++) {
         const struct fd_entry *entry = &fds->entry[fd];
         if (entry->kind == FD_FREE) {
-            C2_ASSERT(!entry->path && !entry->lamp);
+            C2_ASSERT(!entry->path && !entry->pollable);
             continue;
         }
         C2_ASSERT((entry->kind == FD_SYNTHETIC || entry->kind == FD_TERMINAL) == !!entry->path);
-        C2_ASSERT((entry->kind >= FD_TIMER) == !!entry->lamp);
+        C2_ASSERT((entry->kind >= FD_TIMER) == !!entry->pollable);
         C2_ASSERT(entry->host > 2 && entry->host != fds->cwd);
         C2_ASSERT(fcntl(entry->host, F_GETFD) == FD_CLOEXEC); /* open, and no program that c2emu starts inherits it */
         for (int other = 0; other < fd; other++)
@@ -292,8 +292,8 @@ static int64_t copy_to(struct syscalls *kernel, const struct fd_entry *entry, ui
         close(copy.host);
         return -ENOMEM;
     }
-    if (copy.lamp)
-        copy.lamp->users++;
+    if (copy.pollable)
+        copy.pollable->users++;
     if (copy.kind == FD_MQUEUE)
         mqueue_copied(&copy);
     if (copy.kind == FD_TERMINAL)
@@ -382,7 +382,7 @@ static int64_t fds_set_status(struct call *c)
 static int64_t get_status(struct call *c, const struct fd_entry *entry)
 {
     const int64_t flags = CALL_HOST(c, fcntl(entry->host, F_GETFL));
-    return entry->kind == FD_TERMINAL && flags >= 0 ? (flags & ~(int64_t)O_ACCMODE) | entry->lamp->access : flags;
+    return entry->kind == FD_TERMINAL && flags >= 0 ? (flags & ~(int64_t)O_ACCMODE) | entry->pollable->access : flags;
 }
 
 int64_t fds_fcntl(struct call *c)

@@ -16,7 +16,7 @@ enum fd_kind {
     FD_SYNTHETIC, /* a file or directory of synthetic.c: content in a host memfd */
     FD_EPOLL,     /* a set of watched descriptors */
     FD_NETLINK,   /* a socket of another family than the host's: netlink.c */
-    FD_TIMER,     /* timerfd: lamp.c */
+    FD_TIMER,     /* timerfd: pollable proxy.c */
     FD_SIGNALS,   /* signalfd: the same */
     FD_MQUEUE,    /* a queue of messages of POSIX: mqueue.c */
     FD_PROCESS,   /* pidfd: pidfds.c */
@@ -40,8 +40,8 @@ struct fd_entry {
     uint8_t standard;     /* 1 + the number of c2emu's own descriptor that it is, 0 to 2; 0: none of them */
     uint64_t description; /* the same for copies made by dup: they share position, flags and locks */
     char *path;           /* FD_SYNTHETIC, FD_TERMINAL: canonical path, owned */
-    struct fd_lamp *lamp; /* from FD_TIMER on: shared with copies (lamp_priv.h) */
-    uint32_t input;       /* of a regular file: its number in the list of inputs, + 1; 0: it has none */
+    struct fd_pollable *pollable; /* from FD_TIMER on: shared with copies (pollable_priv.h) */
+    uint32_t input;               /* of a regular file: its number in the list of inputs, + 1; 0: it has none */
 };
 
 #define FDS_STANDARD 3 /* descriptors that c2emu was started with: their descriptions are 1, 2 and 3 */
@@ -49,7 +49,7 @@ struct fd_entry {
 struct fds {
     uint64_t descriptions; /* made so far */
     struct fd_entry entry[FDS_MAX];
-    bool lamps;                     /* there is or was an entry with a lamp, */
+    bool pollables;                 /* there is or was an entry with a pollable proxy, */
     bool terminals;                 /* or one of a pseudo-terminal */
     uint32_t outside[FDS_STANDARD]; /* N + 1 of the host's /dev/pts/N that standard streams are; 0: they are none */
     int cwd;                        /* host descriptor of the guest's working directory (O_PATH) */

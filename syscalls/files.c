@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 #include "syscalls/kernel_priv.h"
-#include "syscalls/lamp_priv.h"
+#include "syscalls/pollable_priv.h"
 #include "syscalls/locks_priv.h"
 #include "syscalls/paths_priv.h"
 #include "syscalls/sockets_priv.h"
@@ -85,8 +85,8 @@ static int64_t read_into(struct call *c, const struct transfer *t)
     if (entry->kind == FD_TERMINAL)
         return t->offset == AT_POSITION ? terminals_read(c, entry, t->iov, t->count == ONE_BUFFER ? 1 : t->count)
                                         : -ESPIPE;
-    if (entry->lamp && t->offset == AT_POSITION && !t->flags)
-        return lamp_read(c, entry, t->iov, t->count == ONE_BUFFER ? 1 : t->count, t->count != ONE_BUFFER);
+    if (entry->pollable && t->offset == AT_POSITION && !t->flags)
+        return pollable_read(c, entry, t->iov, t->count == ONE_BUFFER ? 1 : t->count, t->count != ONE_BUFFER);
     inputs_reading(c->kernel, entry);
     if (call_must_wait(c, entry, POLLIN))
         return call_wait_fd(c, entry, POLLIN, NOTHING_TO_READ, 0);

@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include "syscalls/kernel_priv.h"
-#include "syscalls/lamp_priv.h"
+#include "syscalls/pollable_priv.h"
 
 /* ------------------------------------------------------------------ life */
 

@@ -4,9 +4,9 @@
  *
  * Model
  *   A queue lies in the memory that all processes of the run share (ipc.c), its messages by priority. A descriptor of
- *   it is a lamp (lamp.c) of another kind: an eventfd of the host's, 0 while the queue is empty, at its most while that
- *   is full, 1 between, so that the host's poll says what is ready. As with the other objects a message goes to its
- *   waiter, and room to the message of the longest waiter.
+ *   it is a pollable proxy (pollable proxy.c) of another kind: an eventfd of the host's, 0 while the queue is empty, at
+ *   its most while that is full, 1 between, so that the host's poll says what is ready. As with the other objects a
+ *   message goes to its waiter, and room to the message of the longest waiter.
  *
  *   A request for a function to be called (SIGEV_THREAD) gives a netlink socket and what is to be sent there, in the
  *   last byte of which the kernel says why; where another process sends the message it is left until the turn of the
@@ -29,7 +29,7 @@
 #include <unistd.h>
 
 #include "syscalls/kernel_priv.h"
-#include "syscalls/lamp_priv.h"
+#include "syscalls/pollable_priv.h"
 
 static struct ipc_mqueue *queue_at(const struct ipc *ipc, uint32_t index)
 {
@@ -86,8 +86,8 @@ static void forget_notification(struct syscalls *kernel, struct ipc_mqueue *queu
 
 void mqueue_refresh(const struct syscalls *kernel, const struct fd_entry *entry)
 {
-    const struct ipc_mqueue *queue = queue_at(kernel->ipc.shared, entry->lamp->queue);
-    lamp_show(entry->host, queue->count > 0, queue->count < queue->most);
+    const struct ipc_mqueue *queue = queue_at(kernel->ipc.shared, entry->pollable->queue);
+    pollable_show(entry->host, queue->count > 0, queue->count < queue->most);
 }
 
 static void end_if_unused(struct ipc_mqueue *queue)
@@ -98,8 +98,8 @@ static void end_if_unused(struct ipc_mqueue *queue)
 
 void mqueue_release(const struct fd_entry *entry)
 {
-    struct syscalls *kernel = entry->lamp->kernel;
-    struct ipc_mqueue *queue = queue_at(kernel->ipc.shared, entry->lamp->queue);
+    struct syscalls *kernel = entry->pollable->kernel;
+    struct ipc_mqueue *queue = queue_at(kernel->ipc.shared, entry->pollable->queue);
     queue->descriptors--;
     if (queue->notifies == kernel->pid)
         forget_notification(kernel, queue);
@@ -108,15 +108,15 @@ void mqueue_release(const struct fd_entry *entry)
 
 void mqueue_copied(const struct fd_entry *entry)
 {
-    queue_at(entry->lamp->kernel->ipc.shared, entry->lamp->queue)->descriptors++;
+    queue_at(entry->pollable->kernel->ipc.shared, entry->pollable->queue)->descriptors++;
 }
 
 void mqueue_fork(const struct syscalls *kernel, bool made)
 {
-    for (int fd = 0; kernel->fds.lamps && fd < FDS_MAX; fd++) {
+    for (int fd = 0; kernel->fds.pollables && fd < FDS_MAX; fd++) {
         const struct fd_entry *entry = &kernel->fds.entry[fd];
         if (entry->kind == FD_MQUEUE)
-            queue_at(kernel->ipc.shared, entry->lamp->queue)->descriptors += made ? 1u : -1u;
+            queue_at(kernel->ipc.shared, entry->pollable->queue)->descriptors += made ? 1u : -1u;
     }
 }
 
@@ -182,24 +182,24 @@ static int64_t find_or_make(struct call *c, const char *name, int flags, struct 
 static int64_t mqueue_add_descriptor(struct call *c, struct ipc_mqueue *queue, int flags)
 {
     struct syscalls *kernel = c->kernel;
-    struct fd_lamp *lamp = c2_calloc(1, sizeof *lamp);
-    if (!lamp)
+    struct fd_pollable *pollable = c2_calloc(1, sizeof *pollable);
+    if (!pollable)
         return -ENOMEM;
     const int host = eventfd(0, EFD_CLOEXEC | (flags & O_NONBLOCK ? EFD_NONBLOCK : 0));
     const int64_t fd = fds_add(kernel, host, FD_WAIT_SELF, true);
     if (fd < 0) {
-        c2_free(lamp);
+        c2_free(pollable);
         return fd;
     }
-    *lamp = (struct fd_lamp){.users = 1,
-                             .due = LAMPS_NEVER,
-                             .queue = (uint32_t)id_of(kernel->ipc.shared, queue),
-                             .access = flags & O_ACCMODE,
-                             .kernel = kernel};
+    *pollable = (struct fd_pollable){.users = 1,
+                                     .due = LAMPS_NEVER,
+                                     .queue = (uint32_t)id_of(kernel->ipc.shared, queue),
+                                     .access = flags & O_ACCMODE,
+                                     .kernel = kernel};
     struct fd_entry *entry = fds_at(kernel, (uint64_t)fd);
     entry->kind = FD_MQUEUE;
-    entry->lamp = lamp;
-    kernel->fds.lamps = true;
+    entry->pollable = pollable;
+    kernel->fds.pollables = true;
     queue->descriptors++;
     mqueue_refresh(kernel, entry);
     return fd;
@@ -241,9 +241,9 @@ int64_t mqueue_unlink(struct call *c)
 static struct ipc_mqueue *queue_of(const struct call *c, int access)
 {
     const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
-    if (entry->kind != FD_MQUEUE || (entry->lamp->access != O_RDWR && entry->lamp->access != access))
+    if (entry->kind != FD_MQUEUE || (entry->pollable->access != O_RDWR && entry->pollable->access != access))
         return NULL;
-    return queue_at(c->kernel->ipc.shared, entry->lamp->queue);
+    return queue_at(c->kernel->ipc.shared, entry->pollable->queue);
 }
 
 static bool may_wait(const struct call *c) { return !(fcntl(c->fd[0], F_GETFL) & O_NONBLOCK); }
@@ -418,7 +418,7 @@ int64_t mqueue_receive(struct call *c)
 static struct ipc_mqueue *any_queue_of(const struct call *c)
 {
     const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
-    return entry->kind == FD_MQUEUE ? queue_at(c->kernel->ipc.shared, entry->lamp->queue) : NULL;
+    return entry->kind == FD_MQUEUE ? queue_at(c->kernel->ipc.shared, entry->pollable->queue) : NULL;
 }
 
 /* SIGEV_THREAD: the signal's number is that of a socket, and its value points to what is sent there. */

@@ -3,8 +3,8 @@
  * Descriptors of processes.
  *
  * Model
- *   A lamp (lamp.c) that is lit when the process has ended: waited for by then, or not. Numbers of processes are not
- *   used again, so a number is what it keeps.
+ *   A pollable proxy (pollable proxy.c) that is lit when the process has ended: waited for by then, or not. Numbers of
+ *   processes are not used again, so a number is what it keeps.
  *
  * Not modelled
  *   Descriptors of another process (pidfd_getfd: refused.c).
@@ -15,12 +15,12 @@
 #include <unistd.h>
 
 #include "syscalls/kernel_priv.h"
-#include "syscalls/lamp_priv.h"
+#include "syscalls/pollable_priv.h"
 
 uint32_t pidfds_process(struct syscalls *kernel, uint64_t fd)
 {
     const struct fd_entry *entry = fds_at(kernel, fd);
-    return entry && entry->kind == FD_PROCESS ? entry->lamp->process : 0;
+    return entry && entry->kind == FD_PROCESS ? entry->pollable->process : 0;
 }
 
 bool pidfds_waits(struct syscalls *kernel, uint64_t fd)
@@ -30,8 +30,8 @@ bool pidfds_waits(struct syscalls *kernel, uint64_t fd)
 
 int64_t pidfds_add(struct syscalls *kernel, uint32_t process, int flags)
 {
-    const struct fd_lamp made = {.due = LAMPS_NEVER, .process = process};
-    return lamp_add(kernel, FD_PROCESS, &made, (flags & O_NONBLOCK) | O_CLOEXEC);
+    const struct fd_pollable made = {.due = LAMPS_NEVER, .process = process};
+    return pollable_add(kernel, FD_PROCESS, &made, (flags & O_NONBLOCK) | O_CLOEXEC);
 }
 
 /* Of a thread that is not the first of its process. */

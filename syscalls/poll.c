@@ -8,7 +8,7 @@
  *   passes in guest time at once (without one it is a deadlock). If something outside could - a terminal, the shell's
  *   pipe - the host waits, when all threads do, and guest time goes on by the timeout only when it ran out. Before that
  *   such descriptors are not asked for, but by epoll: when something comes must not decide which thread runs. A timer
- *   of the guest's own (lamp.c) may go off before; then the question is put again.
+ *   of the guest's own (pollable proxy.c) may go off before; then the question is put again.
  *
  * Not modelled
  *   The part of the timeout that passed before something became ready: it would be the host's time.
@@ -22,7 +22,7 @@
 #include <time.h>
 
 #include "syscalls/kernel_priv.h"
-#include "syscalls/lamp_priv.h"
+#include "syscalls/pollable_priv.h"
 #include "syscalls/terminals_priv.h"
 
 #define FOREVER KERNEL_NEVER
@@ -48,14 +48,14 @@ static int64_t poll_wait_outside(struct call *c, ask_host *ask, void *what, uint
     int64_t ready = 0;
     bool over = false;
     while (ready == 0 && !over) {
-        const uint64_t next = lamps_next(c->kernel), begun = poll_now(c);
+        const uint64_t next = pollables_next(c->kernel), begun = poll_now(c);
         over = deadline <= next && deadline != FOREVER;
         const uint64_t then = over ? deadline : next;
         ready = ask(c, what, poll_milliseconds(then == FOREVER ? FOREVER : then - begun));
         if (ready != 0)
             break;
         kernel_sleep(c->kernel, then - begun);
-        lamps_refresh(c->kernel, c->instructions);
+        pollables_refresh(c->kernel, c->instructions);
         ready = ask(c, what, 0);
     }
     return ready;
@@ -87,7 +87,7 @@ struct question {
 
 static int64_t poll_wait_for(struct call *c, const struct question *question, uint64_t ns)
 {
-    lamps_refresh(c->kernel, c->instructions);
+    pollables_refresh(c->kernel, c->instructions);
     const int64_t ready = question->ask(c, question->what, 0);
     if (ready != 0 || ns == 0 || call_is_late(c))
         return ready;

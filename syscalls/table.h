@@ -65,12 +65,12 @@ SYSCALL(22, pipe, fds_pipe, DECIMAL, "", FD_PAIR_OUT)
 SYSCALL(293, pipe2, fds_pipe2, DECIMAL, "", FD_PAIR_OUT, FLAGS(pipe))
 SYSCALL(284, eventfd, fds_eventfd, DECIMAL, "", UINT)
 SYSCALL(290, eventfd2, fds_eventfd, DECIMAL, "", UINT, FLAGS(pipe))
-SYSCALL(283, timerfd_create, lamp_timer_create, DECIMAL, "guest time", CHOICE(clock), FLAGS(pipe))
-SYSCALL(286, timerfd_settime, lamp_timer_settime, DECIMAL, "guest time", DESCRIPTOR, FLAGS(timer), IN(32),
+SYSCALL(283, timerfd_create, pollable_timer_create, DECIMAL, "guest time", CHOICE(clock), FLAGS(pipe))
+SYSCALL(286, timerfd_settime, pollable_timer_settime, DECIMAL, "guest time", DESCRIPTOR, FLAGS(timer), IN(32),
         OUT_OR_NULL(32))
-SYSCALL(287, timerfd_gettime, lamp_timer_gettime, DECIMAL, "guest time", DESCRIPTOR, OUT(32))
-SYSCALL(282, signalfd, lamp_signals, DECIMAL, "", INT, SIGNALS_IN(3), SIZE)
-SYSCALL(289, signalfd4, lamp_signals_flags, DECIMAL, "", INT, SIGNALS_IN(3), SIZE, FLAGS(pipe))
+SYSCALL(287, timerfd_gettime, pollable_timer_gettime, DECIMAL, "guest time", DESCRIPTOR, OUT(32))
+SYSCALL(282, signalfd, pollable_signals, DECIMAL, "", INT, SIGNALS_IN(3), SIZE)
+SYSCALL(289, signalfd4, pollable_signals_flags, DECIMAL, "", INT, SIGNALS_IN(3), SIZE, FLAGS(pipe))
 SYSCALL(319, memfd_create, fds_memfd, DECIMAL, "no huge pages", STRING_OR(EINVAL), HEX)
 
 TOPIC("Waiting for descriptors")

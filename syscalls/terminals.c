@@ -4,8 +4,8 @@
  *
  * Model
  *   They are the run's own, with numbers from 0, in memory that all its processes share; the host has none of them, for
- *   it hands on what is written when it likes. Bytes go by discipline.c. A descriptor is a lamp (lamp.c): an eventfd of
- *   the host's, which shows epoll what is ready; poll and select are answered here.
+ *   it hands on what is written when it likes. Bytes go by discipline.c. A descriptor is a pollable proxy (pollable
+ *   proxy.c): an eventfd of the host's, which shows epoll what is ready; poll and select are answered here.
  *   The master's end makes the terminal and its name; while it is open the slave's may be opened by that. When the last
  *   master is closed the slave hangs up: its descriptors read nothing and take nothing any more, and the leader of the
  *   session whose controlling terminal it is gets SIGHUP and SIGCONT. When that leader ends the foreground gets SIGHUP,
@@ -38,7 +38,7 @@
 #include <unistd.h>
 
 #include "syscalls/kernel_priv.h"
-#include "syscalls/lamp_priv.h"
+#include "syscalls/pollable_priv.h"
 
 #define DIRECTORY "/dev/pts"
 #define MULTIPLEXER "/dev/ptmx"
@@ -65,11 +65,11 @@ void terminals_destroy(struct syscalls *kernel)
         munmap(kernel->terminals, sizeof *kernel->terminals);
 }
 
-static bool is_master(const struct fd_entry *entry) { return entry->lamp->side == DISCIPLINE_MASTER; }
+static bool is_master(const struct fd_entry *entry) { return entry->pollable->side == DISCIPLINE_MASTER; }
 
 struct terminal *terminals_at(const struct fd_entry *entry)
 {
-    return &entry->lamp->kernel->terminals->list[entry->lamp->terminal];
+    return &entry->pollable->kernel->terminals->list[entry->pollable->terminal];
 }
 
 uint32_t terminals_number(const struct syscalls *kernel, const struct terminal *terminal)
@@ -79,7 +79,7 @@ uint32_t terminals_number(const struct syscalls *kernel, const struct terminal *
 
 bool terminals_is_dead(const struct fd_entry *entry)
 {
-    return !is_master(entry) && entry->lamp->hangups != terminals_at(entry)->hangups;
+    return !is_master(entry) && entry->pollable->hangups != terminals_at(entry)->hangups;
 }
 
 static void terminals_count(const struct fd_entry *entry, uint32_t more)
@@ -171,7 +171,7 @@ static void hang_up(struct syscalls *kernel, struct terminal *terminal)
 
 void terminals_release(const struct fd_entry *entry)
 {
-    struct syscalls *kernel = entry->lamp->kernel;
+    struct syscalls *kernel = entry->pollable->kernel;
     struct terminal *terminal = terminals_at(entry);
     terminals_count(entry, -1u);
     if (is_master(entry) && terminal->masters == 0) {
@@ -279,31 +279,31 @@ bool terminals_stat(const struct syscalls *kernel, const char *path, struct stat
 
 /* ------------------------------------------------------------------ opening */
 
-static int64_t terminals_add_descriptor(struct call *c, const struct fd_lamp *made, const char *path, int flags)
+static int64_t terminals_add_descriptor(struct call *c, const struct fd_pollable *made, const char *path, int flags)
 {
     struct syscalls *kernel = c->kernel;
-    struct fd_lamp *lamp = c2_calloc(1, sizeof *lamp);
+    struct fd_pollable *pollable = c2_calloc(1, sizeof *pollable);
     char *name = c2_strdup(path);
     int64_t fd = -ENOMEM;
-    if (lamp && name) /* the lamp is no object of the guest's: it has the attributes of the terminal */
+    if (pollable && name) /* the pollable proxy is no object of the guest's: it has the attributes of the terminal */
         fd = fds_add(kernel, eventfd(0, EFD_CLOEXEC | (flags & O_NONBLOCK ? EFD_NONBLOCK : 0)), FD_WAIT_NEVER,
                      flags & O_CLOEXEC);
     if (fd < 0) {
-        c2_free(lamp);
+        c2_free(pollable);
         c2_free(name);
         return fd;
     }
     struct fd_entry *entry = fds_at(kernel, (uint64_t)fd);
-    *lamp = *made;
-    lamp->users = 1;
-    lamp->due = LAMPS_NEVER;
-    lamp->access = flags & O_ACCMODE;
-    lamp->kernel = kernel;
+    *pollable = *made;
+    pollable->users = 1;
+    pollable->due = LAMPS_NEVER;
+    pollable->access = flags & O_ACCMODE;
+    pollable->kernel = kernel;
     entry->kind = FD_TERMINAL;
     entry->wait = FD_WAIT_SELF;
     entry->path = name;
-    entry->lamp = lamp;
-    kernel->fds.lamps = kernel->fds.terminals = true;
+    entry->pollable = pollable;
+    kernel->fds.pollables = kernel->fds.terminals = true;
     terminals_count(entry, 1);
     terminals_refresh(kernel, entry);
     return fd;
@@ -320,7 +320,7 @@ static int64_t open_master(struct call *c, int flags)
         number++;
     if (number == TERMINALS_MOST)
         return -ENOSPC;
-    const int64_t fd = terminals_add_descriptor(c, &(struct fd_lamp){.terminal = number, .side = DISCIPLINE_MASTER},
+    const int64_t fd = terminals_add_descriptor(c, &(struct fd_pollable){.terminal = number, .side = DISCIPLINE_MASTER},
                                                 MULTIPLEXER, flags);
     if (fd < 0) {
         list[number].masters = 0;
@@ -341,7 +341,7 @@ int64_t terminals_open_slave(struct call *c, uint32_t number, int flags)
     if (terminal->exclusive)
         return -EBUSY;
     snprintf(path, sizeof path, DIRECTORY "/%u", number);
-    const struct fd_lamp made = {.terminal = number, .side = DISCIPLINE_SLAVE, .hangups = terminal->hangups};
+    const struct fd_pollable made = {.terminal = number, .side = DISCIPLINE_SLAVE, .hangups = terminal->hangups};
     const int64_t fd = terminals_add_descriptor(c, &made, path, flags);
     if (fd < 0)
         return fd;
@@ -381,7 +381,7 @@ short terminals_poll(const struct syscalls *kernel, const struct fd_entry *entry
 {
     const struct terminal *terminal = terminals_at(entry);
     const struct discipline *line = &terminal->line;
-    const int side = entry->lamp->side;
+    const int side = entry->pollable->side;
     (void)kernel;
     short events = 0;
     if (terminals_is_dead(entry))
@@ -402,7 +402,7 @@ short terminals_poll(const struct syscalls *kernel, const struct fd_entry *entry
 void terminals_refresh(const struct syscalls *kernel, const struct fd_entry *entry)
 {
     const short events = terminals_poll(kernel, entry);
-    lamp_show(entry->host, events & (POLLIN | POLLHUP), events & POLLOUT);
+    pollable_show(entry->host, events & (POLLIN | POLLHUP), events & POLLOUT);
 }
 
 /* ------------------------------------------------------------------ reading */
@@ -427,7 +427,7 @@ static uint64_t terminals_deadline_of(const struct call *c, const struct discipl
 
 static int64_t wait_for_bytes(struct call *c, const struct fd_entry *entry, uint32_t there)
 {
-    const struct discipline_end *end = &terminals_at(entry)->line.end[entry->lamp->side];
+    const struct discipline_end *end = &terminals_at(entry)->line.end[entry->pollable->side];
     const bool by_lines = end->settings.local & ICANON;
     const int64_t value = call_wait_fd(c, entry, by_lines || there ? POLLIN : TERMINALS_ANY_BYTE,
                                        "nobody else writes to the terminal", 0);
@@ -443,10 +443,10 @@ static int64_t wait_for_bytes(struct call *c, const struct fd_entry *entry, uint
 static bool terminals_has_come(struct call *c, const struct fd_entry *entry, uint64_t room, int64_t *value)
 {
     const struct terminal *terminal = terminals_at(entry);
-    const struct discipline_end *end = &terminal->line.end[entry->lamp->side];
-    const uint32_t there = discipline_count(&terminal->line, entry->lamp->side), least = least_of(end, room);
+    const struct discipline_end *end = &terminal->line.end[entry->pollable->side];
+    const uint32_t there = discipline_count(&terminal->line, entry->pollable->side), least = least_of(end, room);
     const bool by_lines = end->settings.local & ICANON,
-               any = discipline_has_input(&terminal->line, entry->lamp->side, false);
+               any = discipline_has_input(&terminal->line, entry->pollable->side, false);
     *value = 0;
     if (any && (by_lines || is_master(entry) || there >= least || call_is_late(c)))
         return true;
@@ -470,7 +470,7 @@ int64_t terminals_read(struct call *c, const struct fd_entry *entry, const struc
     int64_t value = 0;
     for (int i = 0; i < buffers; i++)
         room += iov[i].iov_len;
-    if (entry->lamp->access == O_WRONLY)
+    if (entry->pollable->access == O_WRONLY)
         return -EBADF;
     if (terminals_is_dead(entry) || room == 0)
         return 0;
@@ -478,7 +478,7 @@ int64_t terminals_read(struct call *c, const struct fd_entry *entry, const struc
         return value;
     if (!terminals_has_come(c, entry, room, &value))
         return value;
-    value = (int64_t)discipline_read(&terminal->line, entry->lamp->side, bytes,
+    value = (int64_t)discipline_read(&terminal->line, entry->pollable->side, bytes,
                                      room < sizeof bytes ? room : sizeof bytes, &line);
     terminals_refresh(c->kernel, entry);
     const int64_t status = guest_scatter(c, iov, buffers, 0, bytes, (uint64_t)value);
@@ -506,14 +506,14 @@ int64_t terminals_write(struct call *c, const struct fd_entry *entry, const stru
     const bool stops = !is_master(entry) && terminal->line.end[DISCIPLINE_SLAVE].settings.local & TOSTOP;
     int64_t status = 0;
     bool whole = true;
-    if (entry->lamp->access == O_RDONLY)
+    if (entry->pollable->access == O_RDONLY)
         return -EBADF;
     if (takes_nothing(entry))
         return done ? (int64_t)done : -EIO;
     if (stops && (status = terminals_check(c, terminal, SIGTTOU)) < 0)
         return status;
     for (int i = 0; i < buffers && whole; i++) {
-        const size_t taken = discipline_write(&terminal->line, entry->lamp->side, iov[i].iov_base, iov[i].iov_len);
+        const size_t taken = discipline_write(&terminal->line, entry->pollable->side, iov[i].iov_base, iov[i].iov_len);
         done += taken;
         whole = taken == iov[i].iov_len;
     }

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "syscalls/kernel_priv.h"
-#include "syscalls/lamp_priv.h"
+#include "syscalls/pollable_priv.h"
 #include "syscalls/terminals_priv.h"
 
 enum { TERMIOS_BYTES = 36, TERMIOS2_BYTES = 44 };
@@ -120,7 +120,7 @@ static int64_t set_settings(const struct request *r, size_t bytes, bool flushes)
         return status;
     set_speeds(&settings);
     if (flushes)
-        discipline_flush(&r->terminal->line, r->entry->lamp->side, true, false);
+        discipline_flush(&r->terminal->line, r->entry->pollable->side, true, false);
     discipline_set(&r->terminal->line, &settings);
     return 0;
 }
@@ -186,7 +186,7 @@ static bool settings_request(const struct request *r, uint32_t number, int64_t *
 static int64_t flow(const struct request *r, int action)
 {
     struct discipline *line = &r->terminal->line;
-    const int side = r->entry->lamp->side;
+    const int side = r->entry->pollable->side;
     const int64_t status = r->master ? 0 : terminals_check(r->c, r->terminal, SIGTTOU);
     const struct discipline_settings *settings = &line->end[side].settings;
     if (status < 0)
@@ -207,7 +207,7 @@ static int64_t terminals_ioctl_flush(const struct request *r, int what)
         return status;
     if (what < TCIFLUSH || what > TCIOFLUSH)
         return -EINVAL;
-    discipline_flush(&r->terminal->line, r->entry->lamp->side, what != TCOFLUSH, what != TCIFLUSH);
+    discipline_flush(&r->terminal->line, r->entry->pollable->side, what != TCOFLUSH, what != TCIFLUSH);
     return 0;
 }
 
@@ -228,7 +228,7 @@ static bool bytes_request(const struct request *r, uint32_t number, int64_t *val
 {
     switch (number) {
     case FIONREAD:
-        *value = terminals_ioctl_give_number(r, discipline_count(&r->terminal->line, r->entry->lamp->side));
+        *value = terminals_ioctl_give_number(r, discipline_count(&r->terminal->line, r->entry->pollable->side));
         return true;
     case TIOCOUTQ:
         *value = terminals_ioctl_give_number(r, 0);
@@ -284,7 +284,7 @@ static int64_t become_own(const struct request *r)
     struct syscalls *kernel = r->c->kernel;
     if (kernel->self->pid == kernel->self->session && terminals_ioctl_is_own(r))
         return 0;
-    if (!terminals_may_control(kernel, r->terminal) || r->entry->lamp->access == O_WRONLY)
+    if (!terminals_may_control(kernel, r->terminal) || r->entry->pollable->access == O_WRONLY)
         return -EPERM;
     terminals_control(kernel, r->terminal);
     return 0;
@@ -366,7 +366,7 @@ static bool master_request(const struct request *r, uint32_t number, int64_t *va
 {
     switch (number) {
     case TIOCGPTN:
-        *value = terminals_ioctl_give_number(r, r->entry->lamp->terminal);
+        *value = terminals_ioctl_give_number(r, r->entry->pollable->terminal);
         return true;
     case TIOCSPTLCK:
         *value = set_lock(r);
@@ -381,7 +381,7 @@ static bool master_request(const struct request *r, uint32_t number, int64_t *va
         *value = terminals_ioctl_give_number(r, r->terminal->line.packets);
         return true;
     case TIOCGPTPEER:
-        *value = terminals_open_slave(r->c, r->entry->lamp->terminal, (int)r->c->arg[2]);
+        *value = terminals_open_slave(r->c, r->entry->pollable->terminal, (int)r->c->arg[2]);
         return true;
     case TIOCSIG:
         *value = send_signal(r);
@@ -416,7 +416,7 @@ static int64_t other_request(const struct request *r, uint32_t number)
 
 int64_t terminals_ioctl(struct call *c, const struct fd_entry *entry)
 {
-    const struct request r = {c, entry, terminals_at(entry), entry->lamp->side == DISCIPLINE_MASTER};
+    const struct request r = {c, entry, terminals_at(entry), entry->pollable->side == DISCIPLINE_MASTER};
     const uint32_t number = (uint32_t)c->arg[1];
     int64_t value;
     if (terminals_is_dead(entry))

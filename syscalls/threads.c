@@ -28,7 +28,7 @@
 
 #include "syscalls/daemons_priv.h"
 #include "syscalls/kernel_priv.h"
-#include "syscalls/lamp_priv.h"
+#include "syscalls/pollable_priv.h"
 #include "syscalls/sockets_priv.h"
 #include "syscalls/trace_priv.h"
 
@@ -410,7 +410,7 @@ void kernel_wait_for_outside(const struct kernel_wait *wait)
 
 static bool fds_ready(struct syscalls *kernel, const struct kernel_wait *wait, uint64_t instructions)
 {
-    lamps_refresh(kernel, instructions);
+    pollables_refresh(kernel, instructions);
     struct pollfd *all = kernel->looks_outside && wait->outside ? c2_alloc((wait->fd_count + 1) * sizeof *all) : NULL;
     if (!all)
         return wait->fd_count != 0 && fds_poll(kernel, wait->fds, wait->fd_count, 0) > 0;
@@ -479,8 +479,8 @@ bool syscalls_contended(struct syscalls *kernel)
 
 uint64_t kernel_wait_ends(const struct syscalls *kernel, const struct kernel_wait *wait)
 {
-    const uint64_t lamps = wait->kind == KERNEL_WAITS_FDS ? lamps_next(kernel) : KERNEL_NEVER;
-    return wait->kind == KERNEL_RUNS ? KERNEL_NEVER : wait->deadline < lamps ? wait->deadline : lamps;
+    const uint64_t pollables = wait->kind == KERNEL_WAITS_FDS ? pollables_next(kernel) : KERNEL_NEVER;
+    return wait->kind == KERNEL_RUNS ? KERNEL_NEVER : wait->deadline < pollables ? wait->deadline : pollables;
 }
 
 /* The earliest moment that any waits for. */

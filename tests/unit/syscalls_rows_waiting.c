@@ -780,7 +780,7 @@ void row_sendmmsg(void **state)
     int *pair = new_sockets(SOCK_STREAM), *pipe_ends = new_pipe(), bad = 77;
     char *out = guest_take(8);
     const int64_t timer = CALL(timerfd_create, CLOCK_MONOTONIC, 0);
-    const int lamp = (int)timer;
+    const int pollable = (int)timer;
     struct ucred self = {1000, 1000, 1000}, other = {1, 1000, 1000};
     assert_call(3, sendmsg, pair[0], with_control(SCM_RIGHTS, pipe_ends, 8), 0);
     struct msghdr *m = message(out, 8);
@@ -796,7 +796,7 @@ void row_sendmmsg(void **state)
     assert_call(2, read, pipe_ends[0], out, 8);
     assert_deadlock(CALL(read, got[0], out, 8)); /* it is still the guest's own pipe */
     assert_call(-EBADF, sendmsg, pair[0], with_control(SCM_RIGHTS, &bad, 4), 0);
-    assert_call(-EINVAL, sendmsg, pair[0], with_control(SCM_RIGHTS, &lamp, 4), 0);
+    assert_call(-EINVAL, sendmsg, pair[0], with_control(SCM_RIGHTS, &pollable, 4), 0);
     assert_call(-EINVAL, sendmsg, pair[0], with_control(99, &bad, 4), 0);
     assert_call(-EPERM, sendmsg, pair[0], with_control(SCM_CREDENTIALS, &other, sizeof other), 0);
     int *on = guest_take(4);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Descriptors whose readiness is the guest's own affair: timerfd and signalfd (lamp.c), queues of messages (mqueue.c),
- * processes (pidfds.c), pseudo-terminals (terminals.c).
+ * Descriptors whose readiness is the guest's own affair: timerfd and signalfd (pollable proxy.c), queues of messages
+ * (mqueue.c), processes (pidfds.c), pseudo-terminals (terminals.c).
  */
 #ifndef C2_SYSCALLS_LAMP_PRIV_H
 #define C2_SYSCALLS_LAMP_PRIV_H
@@ -11,7 +11,7 @@
 #define LAMPS_NEVER UINT64_MAX
 
 /* What all copies of such a descriptor share. */
-struct fd_lamp {
+struct fd_pollable {
     uint32_t users; /* entries of the table */
     bool lit;       /* the host's descriptor is readable */
     /* FD_TIMER: ns since the guest's boot; due is LAMPS_NEVER while disarmed */
@@ -37,18 +37,18 @@ void mqueue_copied(const struct fd_entry *entry);  /* there is one more of it */
 void mqueue_release(const struct fd_entry *entry); /* and one less */
 void mqueue_fork(const struct syscalls *kernel, bool made);
 
-/* ------------------------------------------------------------------ lamp.c */
+/* ------------------------------------------------------------------ pollable proxy.c */
 
 /* An eventfd of the host's is readable and writable as these say; where neither is true it is writable. */
-void lamp_show(int host, bool readable, bool writable);
+void pollable_show(int host, bool readable, bool writable);
 /* A new descriptor of the guest: its number or -errno. flags: O_NONBLOCK, O_CLOEXEC. */
-int64_t lamp_add(struct syscalls *kernel, enum fd_kind kind, const struct fd_lamp *made, int flags);
-void lamp_release(struct fd_entry *entry); /* one user less */
+int64_t pollable_add(struct syscalls *kernel, enum fd_kind kind, const struct fd_pollable *made, int flags);
+void pollable_release(struct fd_entry *entry); /* one user less */
 /* All of them are as the guest's time and signals are now: before the host is asked what is ready. */
-void lamps_refresh(struct syscalls *kernel, uint64_t instructions);
+void pollables_refresh(struct syscalls *kernel, uint64_t instructions);
 /* When the next of them will be lit by time alone, in ns since the guest's boot; LAMPS_NEVER. */
-uint64_t lamps_next(const struct syscalls *kernel);
+uint64_t pollables_next(const struct syscalls *kernel);
 /* read of one, or readv: nothing at all is 0 there, an error here. */
-int64_t lamp_read(struct call *c, const struct fd_entry *entry, const struct iovec *iov, int count, bool is_vector);
+int64_t pollable_read(struct call *c, const struct fd_entry *entry, const struct iovec *iov, int count, bool is_vector);
 
 #endif

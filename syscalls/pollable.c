@@ -5,14 +5,14 @@
  * Model
  *   The host knows neither the guest's time nor its signals, but it is the host that is asked what is ready (poll,
  *   select, epoll). So each has a descriptor of the host that is readable when c2emu says so: a timer of the host's
- *   that is set to a moment long ago, or disarmed: a lamp. Before each such question all of them are brought up to
- *   date; what is read from one comes from here.
+ *   that is set to a moment long ago, or disarmed: a pollable proxy. Before each such question all of them are brought
+ *   up to date; what is read from one comes from here.
  *   Timers count expirations in guest time: CLOCK_REALTIME goes on with it and is never set. A wait may let guest time
  *   go on to the next expiration of any of them, and asks again.
  *
  * Invariants
- *   A lamp is lit if a read would not wait: a timer with expirations that are not read yet, a signal of the set
- *   pending.
+ *   A pollable proxy is lit if a read would not wait: a timer with expirations that are not read yet, a signal of the
+ *   set pending.
  *
  * Not modelled
  *   A timer that two processes share after fork: each has its own from there on.
@@ -27,34 +27,34 @@
 #include <unistd.h>
 
 #include "syscalls/kernel_priv.h"
-#include "syscalls/lamp_priv.h"
+#include "syscalls/pollable_priv.h"
 #include "syscalls/terminals_priv.h"
 
-/* ------------------------------------------------------------------ lamps */
+/* ------------------------------------------------------------------ pollable proxies */
 
-int64_t lamp_add(struct syscalls *kernel, enum fd_kind kind, const struct fd_lamp *made, int flags)
+int64_t pollable_add(struct syscalls *kernel, enum fd_kind kind, const struct fd_pollable *made, int flags)
 {
     if (fds_lowest_free(kernel, 0) < 0)
         return -EMFILE;
-    struct fd_lamp *lamp = c2_alloc(sizeof *lamp);
-    if (!lamp)
+    struct fd_pollable *pollable = c2_alloc(sizeof *pollable);
+    if (!pollable)
         return -ENOMEM;
     const int host = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | (flags & O_NONBLOCK));
     const int64_t fd = fds_add(kernel, host, FD_WAIT_SELF, flags & O_CLOEXEC);
     if (fd < 0) {
-        c2_free(lamp);
+        c2_free(pollable);
         return fd;
     }
     struct fd_entry *entry = fds_at(kernel, (uint64_t)fd);
-    *lamp = *made;
-    lamp->users = 1;
+    *pollable = *made;
+    pollable->users = 1;
     entry->kind = (uint8_t)kind;
-    entry->lamp = lamp;
-    kernel->fds.lamps = true;
+    entry->pollable = pollable;
+    kernel->fds.pollables = true;
     return fd;
 }
 
-void lamp_show(int host, bool readable, bool writable)
+void pollable_show(int host, bool readable, bool writable)
 {
     const uint64_t value = !readable ? 0 : writable ? 1 : UINT64_MAX - 1;
     const short wanted = (short)((readable ? POLLIN : 0) | (writable || !readable ? POLLOUT : 0));
@@ -68,30 +68,30 @@ void lamp_show(int host, bool readable, bool writable)
     (void)ignored; /* it is 0 now and takes any value */
 }
 
-void lamp_release(struct fd_entry *entry)
+void pollable_release(struct fd_entry *entry)
 {
-    if (entry->lamp && entry->kind == FD_TERMINAL)
+    if (entry->pollable && entry->kind == FD_TERMINAL)
         terminals_release(entry);
-    if (entry->lamp && entry->kind == FD_MQUEUE)
+    if (entry->pollable && entry->kind == FD_MQUEUE)
         mqueue_release(entry);
-    if (entry->lamp && --entry->lamp->users == 0)
-        c2_free(entry->lamp);
-    entry->lamp = NULL;
+    if (entry->pollable && --entry->pollable->users == 0)
+        c2_free(entry->pollable);
+    entry->pollable = NULL;
 }
 
-static void lamp_set(const struct fd_entry *entry, bool lit)
+static void pollable_set(const struct fd_entry *entry, bool lit)
 {
     const struct itimerspec long_ago = {.it_value.tv_nsec = 1}, never = {.it_value.tv_nsec = 0};
     struct pollfd query = {.fd = entry->host, .events = POLLIN};
-    if (entry->lamp->lit == lit)
+    if (entry->pollable->lit == lit)
         return;
-    entry->lamp->lit = lit;
+    entry->pollable->lit = lit;
     timerfd_settime(entry->host, TFD_TIMER_ABSTIME, lit ? &long_ago : &never, NULL);
     while (lit && poll(&query, 1, -1) < 1) /* it takes the host a moment */
         continue;
 }
 
-static void count_ticks(struct fd_lamp *timer, uint64_t now)
+static void count_ticks(struct fd_pollable *timer, uint64_t now)
 {
     if (timer->due > now)
         return;
@@ -103,9 +103,9 @@ static void count_ticks(struct fd_lamp *timer, uint64_t now)
 static bool shines(const struct syscalls *kernel, const struct fd_entry *entry)
 {
     if (entry->kind == FD_TIMER)
-        return entry->lamp->ticks > 0;
-    return entry->kind == FD_PROCESS ? processes_has_ended(kernel, entry->lamp->process)
-                                     : signals_are_pending(kernel, kernel->current, entry->lamp->mask);
+        return entry->pollable->ticks > 0;
+    return entry->kind == FD_PROCESS ? processes_has_ended(kernel, entry->pollable->process)
+                                     : signals_are_pending(kernel, kernel->current, entry->pollable->mask);
 }
 
 static void refresh(struct syscalls *kernel, const struct fd_entry *entry, uint64_t now)
@@ -119,32 +119,32 @@ static void refresh(struct syscalls *kernel, const struct fd_entry *entry, uint6
         return;
     }
     if (entry->kind == FD_TIMER)
-        count_ticks(entry->lamp, now);
-    lamp_set(entry, shines(kernel, entry));
+        count_ticks(entry->pollable, now);
+    pollable_set(entry, shines(kernel, entry));
 }
 
-void lamps_refresh(struct syscalls *kernel, uint64_t instructions)
+void pollables_refresh(struct syscalls *kernel, uint64_t instructions)
 {
     const uint64_t now = syscalls_time_ns(kernel, instructions);
-    for (int fd = 0; kernel->fds.lamps && fd < FDS_MAX; fd++)
-        if (kernel->fds.entry[fd].lamp)
+    for (int fd = 0; kernel->fds.pollables && fd < FDS_MAX; fd++)
+        if (kernel->fds.entry[fd].pollable)
             refresh(kernel, &kernel->fds.entry[fd], now);
 }
 
-uint64_t lamps_next(const struct syscalls *kernel)
+uint64_t pollables_next(const struct syscalls *kernel)
 {
     uint64_t next = LAMPS_NEVER;
-    for (int fd = 0; kernel->fds.lamps && fd < FDS_MAX; fd++) {
+    for (int fd = 0; kernel->fds.pollables && fd < FDS_MAX; fd++) {
         const struct fd_entry *entry = &kernel->fds.entry[fd];
-        if (entry->kind == FD_TIMER && !entry->lamp->lit && entry->lamp->due < next)
-            next = entry->lamp->due;
+        if (entry->kind == FD_TIMER && !entry->pollable->lit && entry->pollable->due < next)
+            next = entry->pollable->due;
     }
     return next;
 }
 
 /* ------------------------------------------------------------------ reading */
 
-static uint64_t lamp_now_of(const struct call *c) { return syscalls_time_ns(c->kernel, c->instructions); }
+static uint64_t pollable_now_of(const struct call *c) { return syscalls_time_ns(c->kernel, c->instructions); }
 
 /* Nothing is there to be read. */
 static int64_t wait_for_light(struct call *c, const struct fd_entry *entry)
@@ -181,7 +181,7 @@ static int64_t read_signals(struct call *c, const struct fd_entry *entry, const 
     uint64_t done = 0;
     int64_t status = 0;
     while (status == 0 && room - done >= sizeof(struct signalfd_siginfo) &&
-           signals_take(c->kernel, entry->lamp->mask, &info)) {
+           signals_take(c->kernel, entry->pollable->mask, &info)) {
         const struct signalfd_siginfo record = signal_record(&info);
         status = guest_scatter(c, iov, count, done, &record, sizeof record);
         done += sizeof record;
@@ -191,13 +191,13 @@ static int64_t read_signals(struct call *c, const struct fd_entry *entry, const 
 
 static int64_t read_ticks(struct call *c, const struct fd_entry *entry, const struct iovec *iov, int count)
 {
-    const uint64_t ticks = entry->lamp->ticks;
-    entry->lamp->ticks = 0;
+    const uint64_t ticks = entry->pollable->ticks;
+    entry->pollable->ticks = 0;
     const int64_t status = guest_scatter(c, iov, count, 0, &ticks, sizeof ticks);
     return status < 0 ? status : (int64_t)sizeof ticks;
 }
 
-int64_t lamp_read(struct call *c, const struct fd_entry *entry, const struct iovec *iov, int count, bool is_vector)
+int64_t pollable_read(struct call *c, const struct fd_entry *entry, const struct iovec *iov, int count, bool is_vector)
 {
     const bool timer = entry->kind == FD_TIMER;
     uint64_t room = 0;
@@ -209,11 +209,11 @@ int64_t lamp_read(struct call *c, const struct fd_entry *entry, const struct iov
         return 0;
     if (room < (timer ? sizeof(uint64_t) : sizeof(struct signalfd_siginfo)))
         return -EINVAL;
-    refresh(c->kernel, entry, lamp_now_of(c));
-    int64_t value = entry->lamp->lit ? 0 : wait_for_light(c, entry);
+    refresh(c->kernel, entry, pollable_now_of(c));
+    int64_t value = entry->pollable->lit ? 0 : wait_for_light(c, entry);
     if (value == 0)
         value = timer ? read_ticks(c, entry, iov, count) : read_signals(c, entry, iov, count, room);
-    refresh(c->kernel, entry, lamp_now_of(c));
+    refresh(c->kernel, entry, pollable_now_of(c));
     return value;
 }
 
@@ -227,42 +227,42 @@ static int64_t other_kind(const struct fd_entry *entry)
 
 static bool is_real_clock(int clock) { return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_ALARM; }
 
-int64_t lamp_timer_create(struct call *c)
+int64_t pollable_timer_create(struct call *c)
 {
     const int clock = (int)c->arg[0], flags = (int)c->arg[1];
-    const struct fd_lamp made = {.clock = clock, .due = LAMPS_NEVER};
+    const struct fd_pollable made = {.clock = clock, .due = LAMPS_NEVER};
     if (flags & ~(TFD_NONBLOCK | TFD_CLOEXEC))
         return -EINVAL;
     if (clock == CLOCK_REALTIME_ALARM || clock == CLOCK_BOOTTIME_ALARM)
         return -EPERM;
     if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC && clock != CLOCK_BOOTTIME)
         return -EINVAL;
-    return lamp_add(c->kernel, FD_TIMER, &made, flags);
+    return pollable_add(c->kernel, FD_TIMER, &made, flags);
 }
 
-static struct timespec lamp_timespec_of(uint64_t ns)
+static struct timespec pollable_timespec_of(uint64_t ns)
 {
     return (struct timespec){.tv_sec = (time_t)(ns / KERNEL_NS), .tv_nsec = (long)(ns % KERNEL_NS)};
 }
 
-static struct itimerspec setting_of(const struct fd_lamp *timer, uint64_t now)
+static struct itimerspec setting_of(const struct fd_pollable *timer, uint64_t now)
 {
     return (struct itimerspec){
-        .it_interval = lamp_timespec_of(timer->interval),
-        .it_value = lamp_timespec_of(timer->due == LAMPS_NEVER ? 0 : timer->due - now),
+        .it_interval = pollable_timespec_of(timer->interval),
+        .it_value = pollable_timespec_of(timer->due == LAMPS_NEVER ? 0 : timer->due - now),
     };
 }
 
 /* Of the time of a setting, the moment since boot. */
-static uint64_t lamp_moment_of(const struct call *c, const struct fd_lamp *timer, uint64_t ns, bool absolute)
+static uint64_t pollable_moment_of(const struct call *c, const struct fd_pollable *timer, uint64_t ns, bool absolute)
 {
     const uint64_t boot = is_real_clock(timer->clock) ? c->kernel->start_seconds * KERNEL_NS : 0;
     if (!absolute)
-        return lamp_now_of(c) + ns;
+        return pollable_now_of(c) + ns;
     return ns > boot ? ns - boot : 0;
 }
 
-int64_t lamp_timer_settime(struct call *c)
+int64_t pollable_timer_settime(struct call *c)
 {
     const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
     const struct itimerspec *wanted = c->ptr[2];
@@ -272,23 +272,24 @@ int64_t lamp_timer_settime(struct call *c)
         return -EINVAL;
     if (entry->kind != FD_TIMER)
         return other_kind(entry);
-    refresh(c->kernel, entry, lamp_now_of(c));
+    refresh(c->kernel, entry, pollable_now_of(c));
     if (c->ptr[3])
-        *(struct itimerspec *)c->ptr[3] = setting_of(entry->lamp, lamp_now_of(c));
-    entry->lamp->ticks = 0;
-    entry->lamp->interval = interval;
-    entry->lamp->due = first ? lamp_moment_of(c, entry->lamp, first, c->arg[1] & TFD_TIMER_ABSTIME) : LAMPS_NEVER;
-    refresh(c->kernel, entry, lamp_now_of(c));
+        *(struct itimerspec *)c->ptr[3] = setting_of(entry->pollable, pollable_now_of(c));
+    entry->pollable->ticks = 0;
+    entry->pollable->interval = interval;
+    entry->pollable->due = first ? pollable_moment_of(c, entry->pollable, first, c->arg[1] & TFD_TIMER_ABSTIME)
+                                 : LAMPS_NEVER;
+    refresh(c->kernel, entry, pollable_now_of(c));
     return 0;
 }
 
-int64_t lamp_timer_gettime(struct call *c)
+int64_t pollable_timer_gettime(struct call *c)
 {
     const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
     if (entry->kind != FD_TIMER)
         return other_kind(entry);
-    refresh(c->kernel, entry, lamp_now_of(c));
-    *(struct itimerspec *)c->ptr[1] = setting_of(entry->lamp, lamp_now_of(c));
+    refresh(c->kernel, entry, pollable_now_of(c));
+    *(struct itimerspec *)c->ptr[1] = setting_of(entry->pollable, pollable_now_of(c));
     return 0;
 }
 
@@ -301,18 +302,18 @@ static int64_t watch_signals(struct call *c, int flags)
     if (flags & ~(SFD_NONBLOCK | SFD_CLOEXEC))
         return -EINVAL;
     memcpy(&mask, c->ptr[1], sizeof mask);
-    const struct fd_lamp made = {.due = LAMPS_NEVER, .mask = mask};
+    const struct fd_pollable made = {.due = LAMPS_NEVER, .mask = mask};
     if (fd == -1)
-        return lamp_add(c->kernel, FD_SIGNALS, &made, flags);
+        return pollable_add(c->kernel, FD_SIGNALS, &made, flags);
     const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
     if (!entry)
         return -EBADF;
     if (entry->kind != FD_SIGNALS)
         return other_kind(entry);
-    entry->lamp->mask = mask;
+    entry->pollable->mask = mask;
     return fd;
 }
 
-int64_t lamp_signals(struct call *c) { return watch_signals(c, 0); }
+int64_t pollable_signals(struct call *c) { return watch_signals(c, 0); }
 
-int64_t lamp_signals_flags(struct call *c) { return watch_signals(c, (int)c->arg[3]); }
+int64_t pollable_signals_flags(struct call *c) { return watch_signals(c, (int)c->arg[3]); }
