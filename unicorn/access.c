@@ -40,11 +40,11 @@ void unicorn_access_run(struct unicorn_access *access)
     storing_part = false;
 }
 
-enum c2_status unicorn_access_init(struct unicorn_access *access, const struct mmu *mmu, struct unicorn_pace *pace,
-                                   struct c2_error *err)
+enum c2_status unicorn_access_init(struct unicorn_access *access, const struct mmu *mmu,
+                                   struct unicorn_run_state *run_state, struct c2_error *err)
 {
     access->mmu = mmu;
-    access->pace = pace;
+    access->run_state = run_state;
     unicorn_access_forget(access);
     return c2_map_create(&access->code_pages, err);
 }
@@ -169,7 +169,7 @@ typedef void store_byte_function(void *env, uint64_t address, uint8_t value, uin
 
 static bool hits_own_block(const struct unicorn_access *access, uint64_t address, unsigned bytes)
 {
-    const struct unicorn_block *block = access->pace->current;
+    const struct unicorn_block *block = access->run_state->current;
     return block && address < block->pc + block->extent && block->pc < address + bytes;
 }
 
@@ -188,7 +188,7 @@ static void store_into_block(struct unicorn_access *access, void *env, uint64_t 
     enum { SIZE_BITS = 3 << 4 };
     if (!hits_own_block(access, address, bytes) || !may_store(access, address, bytes))
         return;
-    uint64_t start = access->pace->current->pc, first = address > start ? address : start;
+    uint64_t start = access->run_state->current->pc, first = address > start ? address : start;
     uint64_t *next = access->next;
     uint8_t byte = (uint8_t)(value >> 8 * (first - address));
     ((store_byte_function *)unicorn_original(&unicorns, "helper_ret_stb_mmu_x86_64"))(env, first, byte,
@@ -288,7 +288,7 @@ EXPORT _Noreturn void cpu_loop_exit_noexc_x86_64(struct CPUState *cpu)
     static void *unicorns;
     if (executing) {
         executing->abandoned = true;
-        executing->pace->pause_at = 0;
+        executing->run_state->pause_at = 0;
         executing->deaf = storing_part;
         running = executing;
     }

@@ -44,13 +44,13 @@ struct unicorn_code {
     uint64_t trim_pc;
     unsigned trim_most;
     struct decode_block scratch;
-    struct unicorn_way way;
-    struct c2_map *entry_by_pc; /* twice the pc, and one more for those that record -> struct unicorn_entry * */
-    struct unicorn_entry **all_entries;
+    struct unicorn_run_mode way;
+    struct c2_map *entry_by_pc; /* twice the pc, and one more for those that record -> struct unicorn_translation * */
+    struct unicorn_translation **all_entries;
     size_t entry_count, entry_capacity;
-    struct unicorn_entry *entry; /* of the translation that is made; may be NULL */
-    bool refused;                /* unicorn_code_refused() */
-    bool spoilt;                 /* there is a translation that cannot be dropped, and must not be met */
+    struct unicorn_translation *entry; /* of the translation that is made; may be NULL */
+    bool refused;                      /* unicorn_code_refused() */
+    bool spoilt;                       /* there is a translation that cannot be dropped, and must not be met */
     unsigned event_count;
     struct unicorn_event events[UNICORN_EVENTS]; /* of `decoded` */
 };
@@ -101,16 +101,16 @@ void unicorn_code_destroy(struct unicorn_code *code)
     c2_free(code);
 }
 
-static void detach(struct unicorn_entry *entry)
+static void detach(struct unicorn_translation *entry)
 {
     struct unicorn_block *block = entry->block;
     if (block) {
-        struct unicorn_entry **at = &block->entries;
+        struct unicorn_translation **at = &block->entries;
         while (*at != entry)
             at = &(*at)->next;
         *at = entry->next;
     }
-    *entry = (struct unicorn_entry){.insns = UNICORN_UNKNOWN, .pc = entry->pc, .size = entry->size};
+    *entry = (struct unicorn_translation){.insns = UNICORN_UNKNOWN, .pc = entry->pc, .size = entry->size};
 }
 
 static void detach_all(struct unicorn_block *block)
@@ -405,7 +405,7 @@ void unicorn_code_run(struct unicorn_code *code, bool stepping)
     code->stepping = stepping;
 }
 
-void unicorn_code_make(struct unicorn_code *code, const struct unicorn_way *way)
+void unicorn_code_make(struct unicorn_code *code, const struct unicorn_run_mode *way)
 {
     code->way = *way;
     code->refused = false;
@@ -474,25 +474,25 @@ enum c2_status unicorn_code_singles(struct unicorn_code *code, const struct unic
  * Unicorn has one translation of a pc and set at a time, but for those of one instruction, which have no entry: so a
  * new one has the entry of the one before. */
 
-void unicorn_code_attach(struct unicorn_entry *entry, struct unicorn_block *block)
+void unicorn_code_attach(struct unicorn_translation *entry, struct unicorn_block *block)
 {
     if (entry->block || block->rare || block->stale || block->rest != 0)
         return;
-    *entry = (struct unicorn_entry){.insns = block->insns,
-                                    .bytes = sizeof(uint64_t) * (1u + block->slots),
-                                    .header = block->header,
-                                    .block = block,
-                                    .pc = entry->pc,
-                                    .size = entry->size,
-                                    .next = block->entries};
+    *entry = (struct unicorn_translation){.insns = block->insns,
+                                          .bytes = sizeof(uint64_t) * (1u + block->slots),
+                                          .header = block->header,
+                                          .block = block,
+                                          .pc = entry->pc,
+                                          .size = entry->size,
+                                          .next = block->entries};
     block->entries = entry;
 }
 
 /* NULL: there is no memory for one, and the block hook will be called always. */
-static struct unicorn_entry *entry_at(struct unicorn_code *code, uint64_t pc)
+static struct unicorn_translation *entry_at(struct unicorn_code *code, uint64_t pc)
 {
     const uint64_t key = pc << 1 | code->way.records;
-    struct unicorn_entry *entry = unicorn_code_lookup(code->entry_by_pc, key);
+    struct unicorn_translation *entry = unicorn_code_lookup(code->entry_by_pc, key);
     if (!entry) {
         entry = c2_calloc(1, sizeof *entry);
         if (!entry)
@@ -512,7 +512,7 @@ static struct unicorn_entry *entry_at(struct unicorn_code *code, uint64_t pc)
 
 void unicorn_code_begin(struct unicorn_code *code)
 {
-    struct unicorn_way way = code->way;
+    struct unicorn_run_mode way = code->way;
     const bool executed = code->decoded.block.insn_count > 0 && !begins_interpreted(&code->decoded);
     way.records = way.records && executed;
     code->event_count = executed ? unicorn_events_list(code->events, &code->decoded) : 0;

@@ -52,7 +52,7 @@ static uint64_t unicorn_cpu_cpu_get_time_ns(void *self)
 {
     struct unicorn *u = self;
     const struct engine_config *config = &u->base.config;
-    return config->time_ns ? config->time_ns(config->time_self, u->pace.instructions) : u->pace.instructions;
+    return config->time_ns ? config->time_ns(config->time_self, u->run_state.instructions) : u->run_state.instructions;
 }
 static bool unicorn_cpu_cpu_ready(void *self, struct guest_va va, enum mmu_access access)
 {

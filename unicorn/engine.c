@@ -72,10 +72,10 @@ static int engine_insn_at(const struct unicorn_block *block, uint64_t pc)
 /* Closes the record after a stop at rip, an instruction that did not complete or the first one behind the block. */
 static enum c2_status close_at(struct unicorn *u, uint64_t rip)
 {
-    int insn = u->pace.current ? engine_insn_at(u->pace.current, rip) : -1;
+    int insn = u->run_state.current ? engine_insn_at(u->run_state.current, rip) : -1;
     if (insn < 0)
         return unicorn_record_close(u);
-    unicorn_code_mmx_leave(u->code, u->pace.current, rip);
+    unicorn_code_mmx_leave(u->code, u->run_state.current, rip);
     return unicorn_record_close_partly(u, (unsigned)insn);
 }
 
@@ -84,10 +84,10 @@ static enum c2_status close_at(struct unicorn *u, uint64_t rip)
 /* Whether the guest has come to the block by a jump, call, return or from outside, and not by running on. */
 static bool engine_arrives(struct unicorn *u, const struct unicorn_block *block)
 {
-    const bool again = block->pc == u->began_pc && u->pace.instructions == u->began_at; /* it faulted */
+    const bool again = block->pc == u->began_pc && u->run_state.instructions == u->began_at; /* it faulted */
     u->arrived = again ? u->arrived : block->pc != u->behind;
     u->began_pc = block->pc;
-    u->began_at = u->pace.instructions;
+    u->began_at = u->run_state.instructions;
     u->behind = block->pc + block->extent;
     return u->arrived;
 }
@@ -113,7 +113,7 @@ static bool engine_tell(struct unicorn *u, const struct unicorn_block *block)
     if (!u->stopped)
         return true;
     u->cut_pc = block->pc;
-    u->cut_at = u->pace.instructions;
+    u->cut_at = u->run_state.instructions;
     pause_run(u, PAUSE_STOP);
     return false;
 }
@@ -126,7 +126,7 @@ static __attribute__((noinline)) bool admit_rare(struct unicorn *u, struct unico
         pause_run(u, PAUSE_CHANGED);
         return false;
     }
-    const bool rest = block->pc == u->cut_pc && u->pace.instructions == u->cut_at;
+    const bool rest = block->pc == u->cut_pc && u->run_state.instructions == u->cut_at;
     if (!rest && (block->watched || u->beyond) && !engine_tell(u, block))
         return false;
     if (block->part && unicorn_code_name(u->code, block, &u->failure) != C2_OK) {
@@ -144,7 +144,7 @@ static __attribute__((noinline)) bool admit_rare(struct unicorn *u, struct unico
 /* The block begins, if nothing keeps it from it; then the run pauses. */
 static inline void engine_begin_block(struct unicorn *u, struct unicorn_block *block, bool guards)
 {
-    C2_PROMISE(!u->pace.current && !block->stale);
+    C2_PROMISE(!u->run_state.current && !block->stale);
     const bool beyond = guards && engine_is_beyond(u, block);
     if (C2_UNLIKELY(block->rare || beyond) && !admit_rare(u, block))
         return;
@@ -154,8 +154,8 @@ static inline void engine_begin_block(struct unicorn *u, struct unicorn_block *b
     }
     if (C2_UNLIKELY(u->counting) && !u->recording)
         block->executed += block->insns;
-    u->pace.current = block;
-    u->pace.instructions += block->insns;
+    u->run_state.current = block;
+    u->run_state.instructions += block->insns;
     if (C2_UNLIKELY(block->first))
         pause_run(u, PAUSE_INTERPRET);
 }
@@ -192,11 +192,12 @@ static bool leave_changed(struct unicorn *u, uint64_t pc)
 /* What is at pc goes on with the record of the current block: a translation, unless it is interpreted. */
 static void aim(struct unicorn *u, uint64_t pc)
 {
-    const unsigned insn = (unsigned)engine_insn_at(u->pace.current, pc);
-    if (unicorn_interprets(u->pace.current, insn))
+    const unsigned insn = (unsigned)engine_insn_at(u->run_state.current, pc);
+    if (unicorn_interprets(u->run_state.current, insn))
         pause_run(u, PAUSE_INTERPRET);
     else if (u->inlined)
-        u->pace.base = u->pace.next - (1 + u->pace.current->slots) + unicorn_record_slots(u->pace.current, insn);
+        u->run_state.base = u->run_state.next - (1 + u->run_state.current->slots) +
+                            unicorn_record_slots(u->run_state.current, insn);
 }
 
 /* An instruction is about to be executed alone, unless those before it were the last, or have changed it. One that was
@@ -207,7 +208,7 @@ static bool step_over(struct unicorn *u, uint64_t pc)
     u->step = STEP_BEHIND;
     if (!over && !u->cut)
         return false;
-    if (!over && u->pace.current && !unicorn_code_fresh(u->pace.current)) {
+    if (!over && u->run_state.current && !unicorn_code_fresh(u->run_state.current)) {
         if (leave_changed(u, pc))
             return true;
         over = true;
@@ -216,7 +217,7 @@ static bool step_over(struct unicorn *u, uint64_t pc)
         pause_run(u, PAUSE_STEP);
     else if (unicorn_code_refused(u->code))
         pause_run(u, PAUSE_REFUSED);
-    else if (!u->pace.current)
+    else if (!u->run_state.current)
         engine_begin_block(u, u->cut, true);
     else
         aim(u, pc);
@@ -226,7 +227,7 @@ static bool step_over(struct unicorn *u, uint64_t pc)
 /* The current block goes on with the translation. */
 static bool engine_join(struct unicorn *u, uint64_t pc, uint32_t size)
 {
-    const struct unicorn_block *whole = u->pace.current;
+    const struct unicorn_block *whole = u->run_state.current;
     C2_PROMISE(engine_insn_at(whole, pc) > 0);
     if (!unicorn_code_fresh(whole))
         return leave_changed(u, pc);
@@ -257,7 +258,7 @@ static __attribute__((noinline)) bool engine_goes_on(struct unicorn *u, uint64_t
         pause_run(u, PAUSE_REFUSED);
         return true;
     }
-    u->joined = u->joined && u->pace.current;
+    u->joined = u->joined && u->run_state.current;
     return u->joined && engine_join(u, pc, size);
 }
 
@@ -279,21 +280,21 @@ static inline void enter_translation(struct unicorn *u, uint64_t pc, uint32_t si
         return;
     }
     struct unicorn_block *block = unicorn_code_find(u->code, u->front, pc, size);
-    if (C2_UNLIKELY(!block || u->pace.instructions + engine_needed_for(u, block) > u->pause_at)) {
+    if (C2_UNLIKELY(!block || u->run_state.instructions + engine_needed_for(u, block) > u->pause_at)) {
         u->cut = block;
-        pause_run(u, block || u->pace.instructions >= u->pause_at ? PAUSE_BUDGET : PAUSE_LEARN);
+        pause_run(u, block || u->run_state.instructions >= u->pause_at ? PAUSE_BUDGET : PAUSE_LEARN);
         return;
     }
     engine_begin_block(u, block, guards);
 }
 
 /* What a translation has done by itself when it began is taken back. */
-static void engine_take_back(struct unicorn *u, const struct unicorn_entry *entry)
+static void engine_take_back(struct unicorn *u, const struct unicorn_translation *entry)
 {
-    u->pace.current = u->pace.before;
-    u->pace.instructions -= entry->insns;
+    u->run_state.current = u->run_state.before;
+    u->run_state.instructions -= entry->insns;
     if (u->recording)
-        u->pace.next -= entry->bytes / sizeof *u->pace.next;
+        u->run_state.next -= entry->bytes / sizeof *u->run_state.next;
 }
 
 /* Whether the translation that begins next must call the block hook, whatever is left of the budget. */
@@ -305,17 +306,17 @@ static bool needs_hook(const struct unicorn *u)
 /* An interrupt may come at any time. */
 static void engine_set_pace(struct unicorn *u)
 {
-    u->pace.pause_at = needs_hook(u) ? 0 : u->pause_at;
+    u->run_state.pause_at = needs_hook(u) ? 0 : u->pause_at;
     if (u->interrupted)
-        u->pace.pause_at = 0;
+        u->run_state.pause_at = 0;
 }
 
 /* A translation with an entry, whose block has begun: from now on by itself. */
-static void enter_itself(struct unicorn *u, struct unicorn_entry *entry)
+static void enter_itself(struct unicorn *u, struct unicorn_translation *entry)
 {
     engine_take_back(u, entry);
     enter_translation(u, entry->pc, entry->size, false);
-    struct unicorn_block *block = u->pace.current;
+    struct unicorn_block *block = u->run_state.current;
     if (block && block->pc == entry->pc && block->size == entry->size && u->cause == PAUSE_NONE)
         unicorn_code_attach(entry, block);
     engine_set_pace(u);
@@ -325,7 +326,7 @@ static void on_block(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
 {
     (void)uc;
     if (size == 0)
-        enter_itself(self, (struct unicorn_entry *)(uintptr_t)pc);
+        enter_itself(self, (struct unicorn_translation *)(uintptr_t)pc);
     else
         enter_translation(self, pc, size, false);
 }
@@ -384,7 +385,8 @@ static unsigned actions_at(struct unicorn *u, const struct decode_insn *insn, ui
 /* An instruction of the current block, as far as that reaches. */
 static bool engine_decode_at(struct unicorn *u, struct decode_insn *insn, uint64_t rip)
 {
-    return decode_one(insn, (struct guest_va){rip}, u->pace.current->pc + u->pace.current->extent - rip) == DECODE_GOOD;
+    return decode_one(insn, (struct guest_va){rip}, u->run_state.current->pc + u->run_state.current->extent - rip) ==
+           DECODE_GOOD;
 }
 
 static bool engine_is_canonical(uint64_t address) { return (uint64_t)((int64_t)(address << 16) >> 16) == address; }
@@ -428,7 +430,7 @@ static bool first_failure(struct unicorn *u, uint64_t rip, struct engine_event *
 {
     struct decode_insn insn;
     uint64_t start;
-    if (!u->pace.current || engine_insn_at(u->pace.current, rip) < 0 || !engine_decode_at(u, &insn, rip))
+    if (!u->run_state.current || engine_insn_at(u->run_state.current, rip) < 0 || !engine_decode_at(u, &insn, rip))
         return false;
     const struct guest_va pc = {rip};
     const ZydisDecodedOperand *source = decode_compared_source(&insn);
@@ -448,7 +450,7 @@ static bool first_failure(struct unicorn *u, uint64_t rip, struct engine_event *
 static bool faults_in_fetch(struct unicorn *u, uint64_t rip, uint64_t address)
 {
     struct decode_insn insn;
-    if (!u->pace.current || engine_insn_at(u->pace.current, rip) < 0)
+    if (!u->run_state.current || engine_insn_at(u->run_state.current, rip) < 0)
         return true;
     if (address != c2_align_down(rip, C2_PAGE_BYTES) + C2_PAGE_BYTES)
         return false;
@@ -490,7 +492,7 @@ static bool after_learn(struct unicorn *u, struct engine_event *event, struct c2
         return false;
     }
     if (unicorn_access_code(&u->access, u->pause_pc, u->pause_size, &u->failure) == C2_OK &&
-        unicorn_code_learn(&block, u->code, u->pause_pc, u->pause_size, u->pace.current, &u->failure) == C2_OK)
+        unicorn_code_learn(&block, u->code, u->pause_pc, u->pause_size, u->run_state.current, &u->failure) == C2_OK)
         return true;
     engine_fail(u, event, err);
     return false;
@@ -516,7 +518,7 @@ static bool engine_after_change(struct unicorn *u, struct engine_event *event, s
 /* The translation has to end where the current block does. */
 static bool after_trim(struct unicorn *u)
 {
-    const unsigned left = u->pace.current->insns - (unsigned)engine_insn_at(u->pace.current, u->pause_pc);
+    const unsigned left = u->run_state.current->insns - (unsigned)engine_insn_at(u->run_state.current, u->pause_pc);
     unicorn_code_trim(u->code, u->pause_pc, u->pause_size, left);
     return true;
 }
@@ -538,7 +540,7 @@ static void leave_mmx(struct unicorn *u, uint64_t rip)
 {
     struct decode_insn insn;
     unicorn_code_mmx_faulted(u->code, rip);
-    if (u->pace.current && engine_insn_at(u->pace.current, rip) >= 0 && engine_decode_at(u, &insn, rip) &&
+    if (u->run_state.current && engine_insn_at(u->run_state.current, rip) >= 0 && engine_decode_at(u, &insn, rip) &&
         is_mmx(&insn))
         unicorn_x87_leave_mmx();
 }
@@ -555,7 +557,7 @@ static bool after_page_fault(struct unicorn *u, struct engine_event *event, stru
     const bool complete = fetch && !u->joined; /* else a translation behind it belongs to the block, and is missing */
     if ((complete ? unicorn_record_close(u) : close_at(u, rip)) != C2_OK)
         engine_fail(u, event, err);
-    else if (fetch && u->pace.instructions == u->budget_at) /* it comes again when the guest goes on */
+    else if (fetch && u->run_state.instructions == u->budget_at) /* it comes again when the guest goes on */
         event->stop = ENGINE_BUDGET;
     unicorn_forget_exception(&u->state);
     return false;
@@ -675,7 +677,7 @@ static bool after_special(struct unicorn *u, struct engine_event *event, struct 
         return false;
     }
     if (effect.status == INTERPRET_DONE) {
-        u->pace.instructions++;
+        u->run_state.instructions++;
         special->executed += u->counting && !u->recording;
     }
     return engine_finish(u, special, &effect, traced, event);
@@ -687,11 +689,12 @@ static bool after_special(struct unicorn *u, struct engine_event *event, struct 
 /* The addresses of the current block's instruction `insn`. */
 static void record_amid(struct unicorn *u, unsigned insn, const struct interpret_effect *effect)
 {
-    const struct unicorn_block *block = u->pace.current;
+    const struct unicorn_block *block = u->run_state.current;
     const unsigned first = unicorn_record_slots(block, insn);
     C2_ASSERT(effect->address_count == unicorn_record_slots(block, insn + 1) - first);
     if (u->recording && u->inlined)
-        memcpy(u->pace.next - block->slots + first, effect->address, effect->address_count * sizeof *u->pace.next);
+        memcpy(u->run_state.next - block->slots + first, effect->address,
+               effect->address_count * sizeof *u->run_state.next);
     else if (u->recording)
         u->access.next += unicorn_events_unfold(block, u->access.next, effect->address, first, effect->address_count);
 }
@@ -701,7 +704,7 @@ static void record_amid(struct unicorn *u, unsigned insn, const struct interpret
 static enum c2_status come_behind(struct unicorn *u, unsigned insn, bool ends)
 {
     const uint64_t rip = rip_of(u);
-    const bool last = insn + 1u == u->pace.current->insns, cut = u->cut && --u->steps == 0;
+    const bool last = insn + 1u == u->run_state.current->insns, cut = u->cut && --u->steps == 0;
     u->joined = !last;
     if (last || cut || ends)
         u->cut = NULL;
@@ -723,7 +726,7 @@ static enum c2_status stay_before(struct unicorn *u)
 
 static bool after_interpret(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
-    const unsigned insn = (unsigned)engine_insn_at(u->pace.current, u->pause_pc);
+    const unsigned insn = (unsigned)engine_insn_at(u->run_state.current, u->pause_pc);
     struct engine_special *special;
     struct interpret_effect effect = {.status = INTERPRET_REFUSED};
     bool traced, goes_on = false;
@@ -763,7 +766,7 @@ static bool after_budget(struct unicorn *u, struct engine_event *event, struct c
 {
     struct unicorn_block *block = u->cut;
     unicorn_code_left(u->code, u->pause_pc, u->pause_size);
-    const uint64_t left = u->budget_at - u->pace.instructions;
+    const uint64_t left = u->budget_at - u->run_state.instructions;
     const bool fits = !block || left == 0 || left >= engine_needed_for(u, block);
     u->full = u->whole && !fits;
     if (fits || u->full)
@@ -811,10 +814,10 @@ static void choose_set(struct unicorn *u)
     unicorn_use_translations(&u->state, engine_set_of(u), false);
     const bool enters = u->state.layout.inlines && (u->inlined || !u->recording) && !u->base.config.watch.guards &&
                         (u->recording || !u->counting);
-    const struct unicorn_way way = {.records = engine_set_of(u) == UNICORN_INLINE,
-                                    .pace = &u->pace,
-                                    .hook = enters ? (void *)on_block : NULL,
-                                    .self = u};
+    const struct unicorn_run_mode way = {.records = engine_set_of(u) == UNICORN_INLINE,
+                                         .run_state = &u->run_state,
+                                         .hook = enters ? (void *)on_block : NULL,
+                                         .self = u};
     unicorn_code_make(u->code, &way);
     u->access.record = engine_set_of(u) == UNICORN_HOOKED;
     u->single = false;
@@ -823,10 +826,10 @@ static void choose_set(struct unicorn *u)
 /* What translations have recorded of the current block's first instructions becomes what hooks would have reported. */
 static void turn_into_events(struct unicorn *u, unsigned insns)
 {
-    const struct unicorn_block *block = u->pace.current;
+    const struct unicorn_block *block = u->run_state.current;
     const unsigned count = unicorn_record_slots(block, insns);
     uint64_t slots[DECODE_MAX_SLOTS];
-    u->header = u->pace.next - (1 + block->slots);
+    u->header = u->run_state.next - (1 + block->slots);
     u->batch->used = (uint32_t)(u->header - u->words);
     memcpy(slots, u->header + 1, count * sizeof *slots);
     u->access.next = u->header + 1 + unicorn_events_unfold(block, u->header + 1, slots, 0, count);
@@ -835,10 +838,11 @@ static void turn_into_events(struct unicorn *u, unsigned insns)
 /* From here on hooks record. A block that goes on, joined or executed one by one, is theirs from its beginning. */
 static bool after_refusal(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
-    const bool amid = u->pace.current && engine_insn_at(u->pace.current, u->pause_pc) > 0 && (u->joined || u->cut);
+    const bool amid = u->run_state.current && engine_insn_at(u->run_state.current, u->pause_pc) > 0 &&
+                      (u->joined || u->cut);
     enum c2_status status = C2_OK;
     if (amid)
-        turn_into_events(u, (unsigned)engine_insn_at(u->pace.current, u->pause_pc));
+        turn_into_events(u, (unsigned)engine_insn_at(u->run_state.current, u->pause_pc));
     else
         status = unicorn_record_close(u);
     u->inlined = false;
@@ -906,8 +910,8 @@ static uc_err run_unicorn(struct unicorn *u)
 {
     u->cause = PAUSE_NONE;
     engine_set_pace(u);
-    if (u->recording && !u->pace.current)
-        u->pace.next = u->words + u->batch->used;
+    if (u->recording && !u->run_state.current)
+        u->run_state.next = u->words + u->batch->used;
     unicorn_access_run(&u->access);
     unicorn_float_run(u->state.sse_traps);
     unicorn_code_run(u->code, u->single);
@@ -946,15 +950,15 @@ static void set_pause(struct unicorn *u)
 
 static bool out_of_budget(struct unicorn *u, struct engine_event *event)
 {
-    if (u->pace.current || u->cut) /* in the middle of a block, all of which is counted already */
+    if (u->run_state.current || u->cut) /* in the middle of a block, all of which is counted already */
         return false;
-    if (u->pace.instructions + STREAM_BLOCK_INSNS > u->grow_at) {
+    if (u->run_state.instructions + STREAM_BLOCK_INSNS > u->grow_at) {
         u->translations_stale = true;
         u->grow_step = u->grow_step < LARGEST_GROWTH ? 2 * u->grow_step : LARGEST_GROWTH;
-        u->grow_at = u->pace.instructions + u->grow_step;
+        u->grow_at = u->run_state.instructions + u->grow_step;
     }
     set_pause(u);
-    if (!u->interrupted && !u->full && u->pace.instructions < u->budget_at)
+    if (!u->interrupted && !u->full && u->run_state.instructions < u->budget_at)
         return false;
     event->stop = u->interrupted ? ENGINE_INTERRUPT : ENGINE_BUDGET;
     return true;
@@ -965,7 +969,7 @@ static void unicorn_run(struct engine *engine, uint64_t budget, bool whole, stru
 {
     struct unicorn *u = unicorn_engine_self_of(engine);
     *event = (struct engine_event){.stop = ENGINE_BUDGET};
-    u->budget_at = budget ? u->pace.instructions + budget : UINT64_MAX;
+    u->budget_at = budget ? u->run_state.instructions + budget : UINT64_MAX;
     u->whole = whole;
     u->full = false;
     if (u->failed) {
@@ -984,39 +988,40 @@ static void unicorn_run(struct engine *engine, uint64_t budget, bool whole, stru
     if (event->stop != ENGINE_FAILED && unicorn_x87_trapped(&u->state))
         *event = x87_trap();
     u->interrupted = u->interrupted && event->stop != ENGINE_INTERRUPT;
-    C2_PROMISE(event->stop == ENGINE_FAILED || (!u->pace.current && !u->cut && u->pace.instructions <= u->budget_at));
+    C2_PROMISE(event->stop == ENGINE_FAILED ||
+               (!u->run_state.current && !u->cut && u->run_state.instructions <= u->budget_at));
 }
 
 static uint64_t unicorn_instructions(const struct engine *engine)
 {
-    return ((const struct unicorn *)engine)->pace.instructions;
+    return ((const struct unicorn *)engine)->run_state.instructions;
 }
 
 static void unicorn_take_executed(struct engine *engine,
                                   void (*take)(void *self, struct guest_va pc, uint64_t instructions), void *self)
 {
-    C2_PROMISE(!unicorn_engine_self_of(engine)->pace.current && !unicorn_engine_self_of(engine)->cut);
+    C2_PROMISE(!unicorn_engine_self_of(engine)->run_state.current && !unicorn_engine_self_of(engine)->cut);
     unicorn_code_take_executed(unicorn_engine_self_of(engine)->code, take, self);
 }
 
 static bool unicorn_amid_block(const struct engine *engine)
 {
     const struct unicorn *u = (const struct unicorn *)engine;
-    return u->cut_pc != 0 && u->cut_at == u->pace.instructions;
+    return u->cut_pc != 0 && u->cut_at == u->run_state.instructions;
 }
 
 static void unicorn_set_amid_block(struct engine *engine, bool amid)
 {
     struct unicorn *u = unicorn_engine_self_of(engine);
     u->cut_pc = amid ? rip_of(u) : 0;
-    u->cut_at = u->pace.instructions;
+    u->cut_at = u->run_state.instructions;
 }
 
 static void unicorn_resume(struct engine *engine, uint64_t instructions)
 {
     struct unicorn *u = unicorn_engine_self_of(engine);
-    C2_ASSERT(u->pace.instructions == 0);
-    u->pace.instructions = instructions;
+    C2_ASSERT(u->run_state.instructions == 0);
+    u->run_state.instructions = instructions;
     u->grow_at += instructions;
 }
 
@@ -1039,7 +1044,7 @@ static void let_hooks_go(struct unicorn *u)
 static enum c2_status unicorn_set_recording(struct engine *engine, bool on, struct c2_error *err)
 {
     struct unicorn *u = unicorn_engine_self_of(engine);
-    C2_PROMISE(!u->pace.current && !u->cut);
+    C2_PROMISE(!u->run_state.current && !u->cut);
     if (on == u->recording)
         return C2_OK;
     if (!u->inlined && on && hook_accesses(u) != C2_OK)
@@ -1077,7 +1082,7 @@ static void unicorn_interrupt(struct engine *engine)
 {
     struct unicorn *u = unicorn_engine_self_of(engine);
     u->interrupted = 1;
-    u->pause_at = u->pace.pause_at = 0;
+    u->pause_at = u->run_state.pause_at = 0;
 }
 
 static void unicorn_get_cpu(struct engine *engine, struct syscalls_cpu *cpu)
@@ -1265,7 +1270,7 @@ static enum c2_status begin_program(struct unicorn *u, const struct engine_confi
     u->front = unicorn_code_front(u->code);
     u->inlined = config->writer && u->state.layout.inlines;
     unicorn_record_init(u);
-    enum c2_status status = unicorn_access_init(&u->access, config->mmu, &u->pace, err);
+    enum c2_status status = unicorn_access_init(&u->access, config->mmu, &u->run_state, err);
     if (status == C2_OK)
         status = unicorn_code_enter(u->code, config, err);
     if (status != C2_OK)

@@ -42,7 +42,7 @@ struct unicorn {
     uint64_t *words;              /* of the batch, and STREAM_SLACK_WORDS more */
     uint64_t *header;             /* of the current block's record, unless inlined */
     struct unicorn_access access; /* access.next: where the next event goes */
-    struct unicorn_pace pace;
+    struct unicorn_run_state run_state;
     volatile uint64_t pause_at; /* instruction count not to go beyond; 0 asks for a pause now */
     bool joined;                /* the current block goes on in the next translation */
     bool recording;
@@ -94,27 +94,27 @@ static inline bool unicorn_record_open(struct unicorn *u, const struct unicorn_b
 {
     if (C2_UNLIKELY(stream_writer_room(u->base.config.writer, block->slots, &u->failure) != C2_OK))
         return false;
-    C2_PROMISE(!u->pace.current && u->batch->used + block->slots < STREAM_BATCH_WORDS);
-    u->header = u->pace.base = u->words + u->batch->used;
+    C2_PROMISE(!u->run_state.current && u->batch->used + block->slots < STREAM_BATCH_WORDS);
+    u->header = u->run_state.base = u->words + u->batch->used;
     u->access.next = u->header + 1;
     if (u->inlined) {
-        *u->pace.base = block->header;
-        u->pace.next = u->pace.base + 1 + block->slots;
+        *u->run_state.base = block->header;
+        u->run_state.next = u->run_state.base + 1 + block->slots;
     }
     return true;
 }
 
 /* What translations have recorded, all of it whole. */
-static inline void unicorn_record_take(struct unicorn *u) { u->batch->used = (uint32_t)(u->pace.next - u->words); }
+static inline void unicorn_record_take(struct unicorn *u) { u->batch->used = (uint32_t)(u->run_state.next - u->words); }
 
 /* Ends the record of the current block, if there is one: all of it was executed. */
 static inline enum c2_status unicorn_record_close(struct unicorn *u)
 {
-    struct unicorn_block *block = u->pace.current;
+    struct unicorn_block *block = u->run_state.current;
     if (!block)
         return C2_OK;
     if (!u->recording || u->inlined) {
-        u->pace.current = NULL;
+        u->run_state.current = NULL;
         if (u->recording)
             unicorn_record_take(u);
         return C2_OK;
@@ -125,7 +125,7 @@ static inline enum c2_status unicorn_record_close(struct unicorn *u)
     C2_PROMISE(u->header == u->words + u->batch->used);
     *u->header = block->header;
     u->batch->used += block->slots + 1u;
-    u->pace.current = NULL;
+    u->run_state.current = NULL;
     return C2_OK;
 }
 

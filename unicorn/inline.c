@@ -11,9 +11,9 @@
  *   stores, and how many bytes. A translation whose accesses are not those of the plan, or come behind a branch within
  *   it, is refused, and the engine goes over to hooks (engine_unicorn.c).
  *   The call of the block hook, the first thing in a translation, is replaced by what the hook does most of the time: a
- *   few additions in struct unicorn_pace, without a branch; one sign says whether any of them was not to be. Then the
- *   hook is called, which takes them back, and Unicorn asks whether it shall stop. What a translation must know of its
- *   block stands in its entry, which the hook fills in when it has found the block (unicorn_code_attach).
+ *   few additions in struct unicorn_run_state, without a branch; one sign says whether any of them was not to be. Then
+ *   the hook is called, which takes them back, and Unicorn asks whether it shall stop. What a translation must know of
+ *   its block stands in its entry, which the hook fills in when it has found the block (unicorn_code_attach).
  *   What Unicorn does as two accesses takes effect as one: of a move of 16 bytes that may lie anywhere both halves are
  *   loaded before the register changes, and before a store across two pages, of 80 bits as well, the second one is
  *   looked at. So a fault leaves nothing half done.
@@ -127,16 +127,16 @@ static void inline_store(struct TCGContext *context, variable_t value, variable_
 /* ------------------------------------------------------------------ the translation that is made */
 
 static struct {
-    struct unicorn_way way;
-    struct unicorn_entry *entry;
+    struct unicorn_run_mode way;
+    struct unicorn_translation *entry;
     bool branched, wrong;
     void *begun; /* the label behind the call of the block hook, and what asks whether it has stopped the run */
     const struct unicorn_event *next, *end;
     variable_t base, upper;
 } making;
 
-void unicorn_inline_begin(const struct unicorn_way *way, const struct unicorn_event *events, unsigned count,
-                          struct unicorn_entry *entry)
+void unicorn_inline_begin(const struct unicorn_run_mode *way, const struct unicorn_event *events, unsigned count,
+                          struct unicorn_translation *entry)
 {
     making.way = *way;
     making.entry = entry;
@@ -158,7 +158,7 @@ bool unicorn_inline_end(unsigned *left)
 static void inline_note(struct TCGContext *context, variable_t address, unsigned slot)
 {
     if (!making.base) {
-        variable_t at = inline_constant(context, &making.way.pace->base);
+        variable_t at = inline_constant(context, &making.way.run_state->base);
         making.base = inline_load(context, at, 0);
         make.release(context, at);
     }
@@ -291,33 +291,33 @@ static void store_halves(struct TCGContext *context, access_function *original, 
 /* ------------------------------------------------------------------ the beginning
  * As long as there is no branch everything is done at once, and taken back by the block hook if it was not due. */
 
-#define PACE(field) offsetof(struct unicorn_pace, field)
-#define ENTRY(field) offsetof(struct unicorn_entry, field)
+#define PACE(field) offsetof(struct unicorn_run_state, field)
+#define ENTRY(field) offsetof(struct unicorn_translation, field)
 
 /* Counts the block's instructions; returns how many are left up to the next pause. */
-static variable_t inline_count(struct TCGContext *context, variable_t pace, variable_t entry)
+static variable_t inline_count(struct TCGContext *context, variable_t run_state, variable_t entry)
 {
     variable_t insns = inline_load(context, entry, ENTRY(insns));
-    variable_t sum = inline_operate(context, OP_ADD_I64, inline_load(context, pace, PACE(instructions)), insns);
-    inline_store(context, sum, pace, PACE(instructions));
-    return inline_operate(context, OP_SUB_I64, inline_load(context, pace, PACE(pause_at)), sum);
+    variable_t sum = inline_operate(context, OP_ADD_I64, inline_load(context, run_state, PACE(instructions)), insns);
+    inline_store(context, sum, run_state, PACE(instructions));
+    return inline_operate(context, OP_SUB_I64, inline_load(context, run_state, PACE(pause_at)), sum);
 }
 
-static void make_current(struct TCGContext *context, variable_t pace, variable_t entry)
+static void make_current(struct TCGContext *context, variable_t run_state, variable_t entry)
 {
-    inline_store(context, inline_load(context, pace, PACE(current)), pace, PACE(before));
-    inline_store(context, inline_load(context, entry, ENTRY(block)), pace, PACE(current));
+    inline_store(context, inline_load(context, run_state, PACE(current)), run_state, PACE(before));
+    inline_store(context, inline_load(context, entry, ENTRY(block)), run_state, PACE(current));
 }
 
 /* Opens the record behind that of the block before; returns how much room is left behind it. */
-static variable_t open(struct TCGContext *context, variable_t pace, variable_t entry)
+static variable_t open(struct TCGContext *context, variable_t run_state, variable_t entry)
 {
-    variable_t header = inline_load(context, pace, PACE(next));
+    variable_t header = inline_load(context, run_state, PACE(next));
     variable_t next = inline_operate(context, OP_ADD_I64, header, inline_load(context, entry, ENTRY(bytes)));
-    inline_store(context, header, pace, PACE(base));
-    inline_store(context, next, pace, PACE(next));
+    inline_store(context, header, run_state, PACE(base));
+    inline_store(context, next, run_state, PACE(next));
     inline_store(context, inline_load(context, entry, ENTRY(header)), header, 0);
-    return inline_operate(context, OP_SUB_I64, inline_load(context, pace, PACE(limit)), next);
+    return inline_operate(context, OP_SUB_I64, inline_load(context, run_state, PACE(limit)), next);
 }
 
 static void call_hook(struct TCGContext *context)
@@ -330,11 +330,12 @@ static void call_hook(struct TCGContext *context)
 
 static void inline_begin(struct TCGContext *context)
 {
-    variable_t pace = inline_constant(context, making.way.pace), entry = inline_constant(context, making.entry);
-    variable_t sign = inline_count(context, pace, entry);
-    make_current(context, pace, entry);
+    variable_t run_state = inline_constant(context, making.way.run_state),
+               entry = inline_constant(context, making.entry);
+    variable_t sign = inline_count(context, run_state, entry);
+    make_current(context, run_state, entry);
     if (making.way.records)
-        sign = inline_operate(context, OP_OR_I64, sign, open(context, pace, entry));
+        sign = inline_operate(context, OP_OR_I64, sign, open(context, run_state, entry));
     making.begun = make.new_label(context);
     make.branch(context, CONDITION_GE, inline_name_of(context, sign), make.constant(context, 0), making.begun);
     call_hook(context);

@@ -21,7 +21,7 @@ void unicorn_record_init(struct unicorn *u)
     u->words = (uint64_t *)(void *)((char *)u->batch + offsetof(struct stream_batch, words));
     u->header = u->words;
     u->access.next = u->words + 1;
-    u->pace.limit = u->words + STREAM_BATCH_WORDS;
+    u->run_state.limit = u->words + STREAM_BATCH_WORDS;
 }
 
 unsigned unicorn_record_slots(const struct unicorn_block *block, unsigned insns)
@@ -41,18 +41,18 @@ static enum c2_status wrong_events(struct unicorn *u, const struct unicorn_block
 static void cut_inlined(struct unicorn *u, const struct unicorn_block *block, unsigned insns)
 {
     const unsigned slots = unicorn_record_slots(block, insns);
-    uint64_t *header = u->pace.next - (1 + block->slots);
+    uint64_t *header = u->run_state.next - (1 + block->slots);
     *header = stream_header(block->number, insns, slots);
-    u->pace.next = header + (insns ? 1 + slots : 0);
+    u->run_state.next = header + (insns ? 1 + slots : 0);
     unicorn_record_take(u);
 }
 
 /* Ends the record of the current block, of which `insns` instructions completed. */
 enum c2_status unicorn_record_close_partly(struct unicorn *u, unsigned insns)
 {
-    struct unicorn_block *block = u->pace.current;
-    u->pace.current = NULL;
-    u->pace.instructions -= block->insns - insns;
+    struct unicorn_block *block = u->run_state.current;
+    u->run_state.current = NULL;
+    u->run_state.instructions -= block->insns - insns;
     if (!u->recording) {
         block->executed -= u->counting ? block->insns - insns : 0;
         return C2_OK;

@@ -342,8 +342,8 @@ static bool inline_works(struct probe *probe)
     };
     const uint64_t data = PROBE_DATA;
     uint64_t record[5] = {0}, *slots = record + 1;
-    struct unicorn_pace pace = {.base = record};
-    const struct unicorn_way way = {.records = true, .pace = &pace};
+    struct unicorn_run_state run_state = {.base = record};
+    const struct unicorn_run_mode way = {.records = true, .run_state = &run_state};
     unsigned left;
     if (!unicorn_inline_possible())
         return false;

@@ -84,27 +84,27 @@ struct unicorn_block {
     uint16_t cost; /* instructions that are counted when it has been executed: insns, or the one that is interpreted */
     uint16_t rest; /* that the block would have, too, without another that has to start behind it */
     uint16_t slots;
-    uint16_t events;                  /* memory events of a complete execution, no page crossed */
-    bool direct;                      /* event i is slot i */
-    bool ordered;                     /* slots come in the order of their events */
-    bool special;                     /* insns == 0: an instruction that is alone in its block */
-    bool first;                       /* ... its first instruction is interpreted */
-    bool watched;                     /* engine_watch.reached is called before it */
-    bool part;                        /* it has been met within another one only: the stream does not know it */
-    uint8_t mmx;                      /* registers whose upper bits are set before it (unicorn_mmx.c) */
-    bool joins;                       /* extent > size: the translations behind it belong to it */
-    bool changes;                     /* the code may change: it is compared at each execution */
-    bool rare;                        /* special, first, watched, part, with mmx, joins, or changes */
-    bool stale;                       /* the code has changed or gone: never run again */
-    bool translated;                  /* stale, and Unicorn may still hold its translation */
-    bool comes_back;                  /* stale, as its program has ended: the translation is as good as it was */
-    uint16_t *first_event;            /* of each slot, unless direct */
-    struct unicorn_pattern *patterns; /* in the order of events, one a slot */
-    uint64_t executed;                /* instructions, since unicorn_code_take_executed() */
-    struct unicorn_entry *entries;    /* translations that know that they are of this block */
-    uint8_t *bytes;                   /* the code */
-    const struct stream_block *block; /* NULL if insns == 0, or part */
-    uint64_t interpreted[2];          /* bit i: instruction i is interpreted */
+    uint16_t events;                     /* memory events of a complete execution, no page crossed */
+    bool direct;                         /* event i is slot i */
+    bool ordered;                        /* slots come in the order of their events */
+    bool special;                        /* insns == 0: an instruction that is alone in its block */
+    bool first;                          /* ... its first instruction is interpreted */
+    bool watched;                        /* engine_watch.reached is called before it */
+    bool part;                           /* it has been met within another one only: the stream does not know it */
+    uint8_t mmx;                         /* registers whose upper bits are set before it (unicorn_mmx.c) */
+    bool joins;                          /* extent > size: the translations behind it belong to it */
+    bool changes;                        /* the code may change: it is compared at each execution */
+    bool rare;                           /* special, first, watched, part, with mmx, joins, or changes */
+    bool stale;                          /* the code has changed or gone: never run again */
+    bool translated;                     /* stale, and Unicorn may still hold its translation */
+    bool comes_back;                     /* stale, as its program has ended: the translation is as good as it was */
+    uint16_t *first_event;               /* of each slot, unless direct */
+    struct unicorn_pattern *patterns;    /* in the order of events, one a slot */
+    uint64_t executed;                   /* instructions, since unicorn_code_take_executed() */
+    struct unicorn_translation *entries; /* translations that know that they are of this block */
+    uint8_t *bytes;                      /* the code */
+    const struct stream_block *block;    /* NULL if insns == 0, or part */
+    uint64_t interpreted[2];             /* bit i: instruction i is interpreted */
 };
 _Static_assert(DECODE_MAX_INSNS <= 128, "a bit for each instruction");
 static inline bool unicorn_interprets(const struct unicorn_block *block, unsigned insn)
@@ -124,7 +124,7 @@ struct unicorn_event {
 #define UNICORN_EVENTS (4u * DECODE_MAX_SLOTS)
 
 /* What translations read and write when they begin. */
-struct unicorn_pace {
+struct unicorn_run_state {
     uint64_t instructions;
     volatile uint64_t pause_at;             /* behind this many the block hook is called; 0: at once */
     struct unicorn_block *current, *before; /* the block that is executed; may be NULL; the one before it */
@@ -134,19 +134,19 @@ struct unicorn_pace {
 
 /* A translation, as it knows itself. */
 #define UNICORN_UNKNOWN ((uint64_t)1 << 62) /* more than any pause */
-struct unicorn_entry {
+struct unicorn_translation {
     uint64_t insns; /* of the block; UNICORN_UNKNOWN: it is not known, or asks for the block hook each time, ... */
     struct unicorn_block *block; /* ... and this is NULL, */
     uint64_t bytes, header;      /* and these are 0: of its record, and the first word of that */
     uint64_t pc;
     uint32_t size;
-    struct unicorn_entry *next; /* of the same block */
+    struct unicorn_translation *next; /* of the same block */
 };
 
 /* How translations are made. */
-struct unicorn_way {
+struct unicorn_run_mode {
     bool records;
-    struct unicorn_pace *pace;
+    struct unicorn_run_state *run_state;
     void *hook, *self; /* the block hook, which is called only where it must be; NULL: always */
 };
 
@@ -156,8 +156,8 @@ bool unicorn_inline_possible(void);
  * events behind pace->base. With an entry it begins its block by itself, and calls the block hook where entry, pace, or
  * what is left of budget and batch want it to: with the entry as pc and a size of 0. All that it has done is to be
  * taken back then. */
-void unicorn_inline_begin(const struct unicorn_way *way, const struct unicorn_event *events, unsigned count,
-                          struct unicorn_entry *entry);
+void unicorn_inline_begin(const struct unicorn_run_mode *way, const struct unicorn_event *events, unsigned count,
+                          struct unicorn_translation *entry);
 /* How many events are left over; false if there were others, or more. */
 bool unicorn_inline_end(unsigned *left);
 
@@ -207,9 +207,9 @@ enum c2_status unicorn_code_singles(struct unicorn_code *code, const struct unic
 /* Before each run of Unicorn. stepping: its translations have one instruction each. */
 void unicorn_code_run(struct unicorn_code *code, bool stepping);
 /* How translations are made from now on. */
-void unicorn_code_make(struct unicorn_code *code, const struct unicorn_way *way);
+void unicorn_code_make(struct unicorn_code *code, const struct unicorn_run_mode *way);
 /* The translation is of the block, and need not ask again while the block is as it is. */
-void unicorn_code_attach(struct unicorn_entry *entry, struct unicorn_block *block);
+void unicorn_code_attach(struct unicorn_translation *entry, struct unicorn_block *block);
 /* A translation is about to be made of what was decoded last; it has been made. */
 void unicorn_code_begin(struct unicorn_code *code);
 void unicorn_code_end(struct unicorn_code *code, uint32_t size);
@@ -308,13 +308,13 @@ struct unicorn_access {
     struct CPUState *cpu; /* Unicorn's */
     void *env;            /* and what it hands to its functions, once it has: for which engine, ... */
     uint32_t index;       /* ... and which of its tables of pages */
-    struct unicorn_pace *pace;
+    struct unicorn_run_state *run_state;
     struct c2_map *code_pages;            /* page numbers of decoded code */
     uint64_t loads[UNICORN_ACCESS_PAGES]; /* page numbers that Unicorn has admitted, by their low bits */
     uint64_t stores[UNICORN_ACCESS_PAGES];
 };
-enum c2_status unicorn_access_init(struct unicorn_access *access, const struct mmu *mmu, struct unicorn_pace *pace,
-                                   struct c2_error *err);
+enum c2_status unicorn_access_init(struct unicorn_access *access, const struct mmu *mmu,
+                                   struct unicorn_run_state *run_state, struct c2_error *err);
 void unicorn_access_release(struct unicorn_access *access);
 /* Accesses are done for this engine from now on; NULL: all by Unicorn itself. */
 void unicorn_access_run(struct unicorn_access *access);

@@ -117,40 +117,40 @@ static void draw_batch(struct c2_rng *rng, struct stream_batch *batch)
     c2_rng_fill(rng, batch->words, batch->used * sizeof batch->words[0]);
 }
 
-struct pace {
+struct run_state {
     uint64_t seed;
     int batches;
     uint64_t consumer_pauses_every, producer_pauses_every, drain_every;
 };
 
 /* The same random batches through a sink; with the pace's pauses and drains. */
-static void feed(struct stream_sink sink, const struct pace *pace)
+static void feed(struct stream_sink sink, const struct run_state *run_state)
 {
     static struct stream_batch batch;
     struct c2_rng rng;
-    c2_rng_init(&rng, pace->seed, "ring test");
-    for (uint64_t i = 1; i <= (uint64_t)pace->batches; i++) {
+    c2_rng_init(&rng, run_state->seed, "ring test");
+    for (uint64_t i = 1; i <= (uint64_t)run_state->batches; i++) {
         draw_batch(&rng, &batch);
         assert_int_equal(sink.consume(sink.self, &batch, NULL), C2_OK);
         memset(&batch, 0xee, sizeof batch); /* the memory is ours again */
-        if (pace->drain_every && i % pace->drain_every == 0)
+        if (run_state->drain_every && i % run_state->drain_every == 0)
             assert_int_equal(sink.drain(sink.self, NULL), C2_OK);
-        if (pace->producer_pauses_every && i % pace->producer_pauses_every == 0)
+        if (run_state->producer_pauses_every && i % run_state->producer_pauses_every == 0)
             short_pause();
     }
     assert_int_equal(sink.drain(sink.self, NULL), C2_OK);
 }
 
-static void assert_ring_changes_nothing(const struct pace *pace)
+static void assert_ring_changes_nothing(const struct run_state *run_state)
 {
     struct digest direct = {0};
-    feed(digest_sink(&direct), pace);
-    struct digest through = {.pause_every = pace->consumer_pauses_every};
+    feed(digest_sink(&direct), run_state);
+    struct digest through = {.pause_every = run_state->consumer_pauses_every};
     struct stream_ring *ring = create_ok(&through);
-    feed(stream_ring_sink(ring), pace);
+    feed(stream_ring_sink(ring), run_state);
     stream_ring_check(ring);
     stream_ring_destroy(ring);
-    assert_int_equal(through.batches, pace->batches);
+    assert_int_equal(through.batches, run_state->batches);
     assert_int_equal(through.batches, direct.batches);
     assert_int_equal(through.words, direct.words);
     assert_int_equal(through.hash, direct.hash);
@@ -160,24 +160,24 @@ static void test_order_at_full_speed(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 3; seed++)
-        assert_ring_changes_nothing(&(struct pace){.seed = seed, .batches = 1500});
+        assert_ring_changes_nothing(&(struct run_state){.seed = seed, .batches = 1500});
 }
 
 static void test_order_when_one_side_sleeps(void **state)
 {
     (void)state;
-    assert_ring_changes_nothing(&(struct pace){.seed = 4, .batches = 300, .consumer_pauses_every = 1});
-    assert_ring_changes_nothing(&(struct pace){.seed = 5, .batches = 300, .producer_pauses_every = 1});
+    assert_ring_changes_nothing(&(struct run_state){.seed = 4, .batches = 300, .consumer_pauses_every = 1});
+    assert_ring_changes_nothing(&(struct run_state){.seed = 5, .batches = 300, .producer_pauses_every = 1});
     assert_ring_changes_nothing(
-        &(struct pace){.seed = 6, .batches = 900, .consumer_pauses_every = 7, .producer_pauses_every = 13});
+        &(struct run_state){.seed = 6, .batches = 900, .consumer_pauses_every = 7, .producer_pauses_every = 13});
 }
 
 static void test_order_with_drains(void **state)
 {
     (void)state;
-    assert_ring_changes_nothing(&(struct pace){.seed = 7, .batches = 600, .drain_every = 1});
+    assert_ring_changes_nothing(&(struct run_state){.seed = 7, .batches = 600, .drain_every = 1});
     assert_ring_changes_nothing(
-        &(struct pace){.seed = 8, .batches = 600, .drain_every = 5, .consumer_pauses_every = 11});
+        &(struct run_state){.seed = 8, .batches = 600, .drain_every = 5, .consumer_pauses_every = 11});
 }
 
 /* Short batches and nearly full ones, of each length, whatever the copy does at a time; each word comes to both. */
@@ -356,14 +356,14 @@ static void test_create_and_destroy_at_once(void **state)
 static void test_ring_of_rings(void **state)
 {
     (void)state;
-    struct pace pace = {.seed = 9, .batches = 500, .drain_every = 50};
+    struct run_state run_state = {.seed = 9, .batches = 500, .drain_every = 50};
     struct digest direct = {0}, through = {0};
     struct stream_ring *inner, *outer;
-    feed(digest_sink(&direct), &pace);
+    feed(digest_sink(&direct), &run_state);
     inner = create_ok(&through);
     const struct stream_sink behind = stream_ring_sink(inner);
     assert_int_equal(stream_ring_create(&outer, &behind, 1, 1, "test", NULL), C2_OK);
-    feed(stream_ring_sink(outer), &pace);
+    feed(stream_ring_sink(outer), &run_state);
     assert_int_equal(through.hash, direct.hash);
     stream_ring_destroy(outer);
     stream_ring_destroy(inner);
@@ -436,17 +436,17 @@ static void test_each_of_many_gets_all(void **state)
     (void)state;
     for (unsigned count = 2; count <= MANY; count++) {
         const unsigned threads = 1 + count * 7 % 5;
-        const struct pace pace = {.seed = 20 + count, .batches = 200, .drain_every = count % 3 == 0 ? 40 : 0};
+        const struct run_state run_state = {.seed = 20 + count, .batches = 200, .drain_every = count % 3 == 0 ? 40 : 0};
         struct digest direct = {0}, through[MANY] = {{0}};
         for (unsigned i = 0; i < count; i++)
             through[i].pause_every = i % 3 == 1 ? 5 + i : 0;
-        feed(digest_sink(&direct), &pace);
+        feed(digest_sink(&direct), &run_state);
         struct stream_ring *ring = create_many(through, count, threads);
-        feed(stream_ring_sink(ring), &pace);
+        feed(stream_ring_sink(ring), &run_state);
         stream_ring_check(ring);
         stream_ring_destroy(ring);
         for (unsigned i = 0; i < count; i++) {
-            assert_int_equal(through[i].batches, pace.batches);
+            assert_int_equal(through[i].batches, run_state.batches);
             assert_int_equal(through[i].hash, direct.hash);
             assert_int_equal(through[i].drains, direct.drains + 1); /* and the ring's own, at its end */
         }
