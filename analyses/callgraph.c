@@ -1169,11 +1169,12 @@ static inline void callgraph_count(struct heard *heard, struct events of)
     heard->self[of.by_class]++;
 }
 
-static enum c2_status counted_misses(void *self, const struct caches_brief *misses, size_t count_, struct c2_error *err)
+static enum c2_status counted_misses(void *self, const struct caches_compact *misses, size_t count_,
+                                     struct c2_error *err)
 {
     struct heard *heard = &((struct callgraph *)self)->heard;
     (void)err;
-    for (const struct caches_brief *miss = misses; miss < misses + count_; miss++)
+    for (const struct caches_compact *miss = misses; miss < misses + count_; miss++)
         callgraph_count(heard,
                         events_of(heard->events, miss->level, sim_counted_kind(miss), (enum caches_class)miss->class_));
     return C2_OK;

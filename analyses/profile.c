@@ -75,7 +75,7 @@ static uint64_t span_of(const struct caches_machine *machine, const struct cache
 static void find_framed(uint8_t *framed, uint64_t span)
 {
     for (uint32_t i = 0; i <= SIM_COUNTED_PLACE; i++) {
-        const struct caches_brief miss = {.bits = (uint16_t)i};
+        const struct caches_compact miss = {.bits = (uint16_t)i};
         framed[i] = sim_counted_kind(&miss) != SIM_WALK && span > UINT64_C(1) << sim_counted_page_log2(&miss);
     }
 }
@@ -357,7 +357,7 @@ static enum c2_status profile_find_pair(struct profile *profile, const struct pr
 }
 
 /* Not the pair that the access site was one of last. */
-static __attribute__((noinline)) enum c2_status count_other(struct profile *profile, const struct caches_brief *miss,
+static __attribute__((noinline)) enum c2_status count_other(struct profile *profile, const struct caches_compact *miss,
                                                             struct profile_paired *last, struct c2_error *err)
 {
     const struct profile_pair pair = {.victim = access_site_of_word(miss->access_site),
@@ -375,7 +375,7 @@ static __attribute__((noinline)) enum c2_status count_other(struct profile *prof
     return C2_OK;
 }
 
-static inline enum c2_status profile_count_pair(struct profile *profile, const struct caches_brief *miss,
+static inline enum c2_status profile_count_pair(struct profile *profile, const struct caches_compact *miss,
                                                 struct profile_cell *cell, struct c2_error *err)
 {
     struct profile_paired *last = &cell->last[miss->same_high];
@@ -392,7 +392,7 @@ static inline void count_translation(struct analyses_translations *of, unsigned 
     of->reads += reads;
 }
 
-static inline void count_taken(struct profile *profile, const struct caches_brief *miss, size_t at)
+static inline void count_taken(struct profile *profile, const struct caches_compact *miss, size_t at)
 {
     struct analyses_taken *taken = &profile->taken[at];
     ++*(sim_counted_kind(miss) == SIM_WRITE ? &taken->writes : &taken->reads);
@@ -406,7 +406,7 @@ static inline enum c2_status count_sampled(struct profile *profile, uint32_t acc
 
 /* levels: profile_levels(). */
 static inline enum c2_status profile_count_miss(struct profile *profile, uint32_t levels,
-                                                const struct caches_brief *miss, struct c2_error *err)
+                                                const struct caches_compact *miss, struct c2_error *err)
 {
     const uint32_t level = miss->level, access_site = access_site_of_word(miss->access_site);
     const size_t at = (size_t)access_site * levels + level;
@@ -427,11 +427,12 @@ static inline enum c2_status profile_count_miss(struct profile *profile, uint32_
     return profile_count_pair(profile, miss, cell, err);
 }
 
-static enum c2_status profile_counted(void *self, const struct caches_brief *misses, size_t count, struct c2_error *err)
+static enum c2_status profile_counted(void *self, const struct caches_compact *misses, size_t count,
+                                      struct c2_error *err)
 {
     struct profile *profile = self;
     const uint32_t levels = profile_levels(profile);
-    for (const struct caches_brief *miss = misses; miss < misses + count; miss++) {
+    for (const struct caches_compact *miss = misses; miss < misses + count; miss++) {
         enum c2_status status = reach_access_sites(profile, miss->access_site, err);
         if (C2_LIKELY(status == C2_OK))
             status = profile_count_miss(profile, levels, miss, err);
@@ -445,16 +446,16 @@ static enum c2_status profile_counted(void *self, const struct caches_brief *mis
 static enum c2_status profile_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
     const struct profile *profile = self;
-    struct caches_brief misses[CACHES_MAX_LEVELS];
+    struct caches_compact misses[CACHES_MAX_LEVELS];
     size_t count = 0;
     for (uint32_t i = miss->first; i < miss->outcome->served_by; i++) {
         const struct caches_event *event = &miss->outcome->event[i];
-        misses[count++] = (struct caches_brief){.access_site = (uint32_t)miss->access_site,
-                                                .evictor = (uint32_t)event->evictor,
-                                                .bits = sim_counted_bits(miss->kind, miss->page_log2),
-                                                .level = (uint8_t)analyses_level_of(profile->machine, miss->kind, i),
-                                                .class_ = (uint8_t)event->class_,
-                                                .same_high = miss->access_site >> 32 == event->evictor >> 32};
+        misses[count++] = (struct caches_compact){.access_site = (uint32_t)miss->access_site,
+                                                  .evictor = (uint32_t)event->evictor,
+                                                  .bits = sim_counted_bits(miss->kind, miss->page_log2),
+                                                  .level = (uint8_t)analyses_level_of(profile->machine, miss->kind, i),
+                                                  .class_ = (uint8_t)event->class_,
+                                                  .same_high = miss->access_site >> 32 == event->evictor >> 32};
     }
     return profile_counted(self, misses, count, err);
 }

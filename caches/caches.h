@@ -85,7 +85,7 @@ enum c2_status caches_access(struct caches *caches, enum caches_side side, bool 
 
 /* One level's miss of an access of which more is not told (caches_fast.h). bits: below 1 << CACHES_BRIEF_BITS. */
 #define CACHES_BRIEF_BITS 16u
-struct caches_brief {
+struct caches_compact {
     uint32_t access_site, evictor; /* low halves of the words; the evictor as in struct caches_event */
     uint16_t bits;                 /* the caller's */
     bool same_high;                /* the words' upper halves are the same */

@@ -123,7 +123,7 @@ void caches_expect(struct caches *caches, uint32_t slot, struct line_no physical
  * */
 bool caches_can_defer(const struct caches *caches);
 /* Before the first access, and then while the event log is empty: from now on they write on this one, and are made by
- * caches_try(), caches_try_walk(), caches_defer(), caches_defer_briefly() and caches_note() alone. room: more than
+ * caches_try(), caches_try_walk(), caches_defer(), caches_defer_compactly() and caches_note() alone. room: more than
  * CACHES_TAPE_SLACK words.
  * What returns CACHES_FULL has left room for a few accesses more. The counts of levels are current when all was
  * heard. */
@@ -145,11 +145,11 @@ enum caches_tried caches_defer(struct caches *caches, const struct caches_noted 
 /* The same where misses are only counted, by access site: it takes a third of the words. A caller that defers so defers
  * all accesses so. bits: below 1 << CACHES_BRIEF_BITS, whatever the caller wants to find with it; 0: it is not to be
  * counted. */
-enum caches_tried caches_defer_briefly(struct caches *caches, uint64_t access_site, uint32_t bits);
+enum caches_tried caches_defer_compactly(struct caches *caches, uint64_t access_site, uint32_t bits);
 /* Adds the caller's to the record that is at the end of the event log, of which it becomes a part. rest: the access
  * site's upper half, and what the caches add to it. Says whether the event log is full. */
-static inline bool caches_event_log_brief(struct caches_event_log_end *event_log, uint64_t access_site, uint64_t rest,
-                                          uint32_t bits)
+static inline bool caches_event_log_compact(struct caches_event_log_end *event_log, uint64_t access_site, uint64_t rest,
+                                            uint32_t bits)
 {
     uint64_t *const at = event_log->at;
     const uint64_t first = at[0], more = rest != 0;
@@ -160,12 +160,12 @@ static inline bool caches_event_log_brief(struct caches_event_log_end *event_log
     event_log->at = last + 1 + more;
     return event_log->at >= event_log->stop;
 }
-/* caches_defer_briefly() of what caches_again() or caches_try_others() said of this front, where the event log is the
+/* caches_defer_compactly() of what caches_again() or caches_try_others() said of this front, where the event log is the
  * caller's. */
 static inline enum caches_tried caches_defer_front(struct caches_front *front, uint64_t access_site, uint32_t bits)
 {
-    return C2_UNLIKELY(caches_event_log_brief(front->event_log, access_site, access_site >> 32, bits)) ? CACHES_FULL
-                                                                                                       : CACHES_TRIED;
+    return C2_UNLIKELY(caches_event_log_compact(front->event_log, access_site, access_site >> 32, bits)) ? CACHES_FULL
+                                                                                                         : CACHES_TRIED;
 }
 /* What is at the end of the event log behind CACHES_MISSED is taken away, so that notes may come before it, and put
  * back. */
@@ -181,7 +181,7 @@ struct caches_listener {
     void *self;
     /* Misses of accesses deferred briefly, in order, at least one: level after level, access after access. Those on a
      * event log are notified before a note behind them, and before caches_hear() returns. */
-    enum c2_status (*counted)(void *self, const struct caches_brief *misses, size_t count, struct c2_error *err);
+    enum c2_status (*counted)(void *self, const struct caches_compact *misses, size_t count, struct c2_error *err);
     /* outcome NULL: a note, of no line. */
     enum c2_status (*notified)(void *self, const struct caches_noted *noted, struct line_no line,
                                const struct caches_outcome *outcome, struct c2_error *err);

@@ -204,10 +204,10 @@ static __attribute__((noinline)) enum c2_status say_counted(struct cache_classif
 }
 
 /* A level has missed the line, and loses the victim, which those above have lost too. bits: 0: not to be counted. */
-static inline __attribute__((always_inline)) void count_briefly(struct cache_classifier *classifier, uint32_t slot,
-                                                                uint32_t level_index, enum caches_class class_,
-                                                                uint64_t access_site, uint32_t bits, uint32_t victim,
-                                                                uint32_t above)
+static inline __attribute__((always_inline)) void count_compactly(struct cache_classifier *classifier, uint32_t slot,
+                                                                  uint32_t level_index, enum caches_class class_,
+                                                                  uint64_t access_site, uint32_t bits, uint32_t victim,
+                                                                  uint32_t above)
 {
     struct cache_rows *rows = &classifier->rows;
     const bool kept = rows->evictors != CACHE_ROWS_NONE;
@@ -215,12 +215,12 @@ static inline __attribute__((always_inline)) void count_briefly(struct cache_cla
     if (kept && C2_LIKELY(victim != 0))
         classify_lose(rows, access_site, level_index, victim, above);
     C2_PROMISE(!kept || classify_knows(classifier, slot, level_index, class_));
-    classifier->count[classifier->counted] = (struct caches_brief){.access_site = (uint32_t)access_site,
-                                                                   .evictor = (uint32_t)evictor,
-                                                                   .bits = (uint16_t)bits,
-                                                                   .level = (uint8_t)level_index,
-                                                                   .class_ = (uint8_t)class_,
-                                                                   .same_high = access_site >> 32 == evictor >> 32};
+    classifier->count[classifier->counted] = (struct caches_compact){.access_site = (uint32_t)access_site,
+                                                                     .evictor = (uint32_t)evictor,
+                                                                     .bits = (uint16_t)bits,
+                                                                     .level = (uint8_t)level_index,
+                                                                     .class_ = (uint8_t)class_,
+                                                                     .same_high = access_site >> 32 == evictor >> 32};
     classifier->counted += bits != 0;
 }
 
@@ -231,8 +231,8 @@ static inline bool counts_more(const struct cache_classifier *classifier)
 }
 
 /* words: behind the first one. */
-static __attribute__((noinline)) void say_briefly(struct cache_classifier *classifier, uint64_t first,
-                                                  const uint64_t *words)
+static __attribute__((noinline)) void say_compactly(struct cache_classifier *classifier, uint64_t first,
+                                                    const uint64_t *words)
 {
     const uint32_t slot = (uint32_t)first, missed = first >> TAPE_MISSED & 15, bits = (uint32_t)(first >> TAPE_BITS);
     const uint64_t rest = (first >> TAPE_BEHIND & TAPE_BEHIND_MASK) > missed ? words[missed] : 0;
@@ -241,8 +241,8 @@ static __attribute__((noinline)) void say_briefly(struct cache_classifier *class
     for (uint32_t i = 0; i < missed; i++) {
         uint32_t *stamp = cache_rows_stamp(&classifier->rows, slot, level_index);
         const enum caches_class class_ = classify_touch(&classifier->level[level_index], stamp, slot, true);
-        count_briefly(classifier, slot, level_index, class_, access_site, bits, (uint32_t)words[i],
-                      (uint32_t)((i == 0 ? rest : words[i]) >> 32));
+        count_compactly(classifier, slot, level_index, class_, access_site, bits, (uint32_t)words[i],
+                        (uint32_t)((i == 0 ? rest : words[i]) >> 32));
         level_index = ++depth;
     }
     if (depth < classifier->level_count)
@@ -327,7 +327,7 @@ enum c2_status cache_classifier_run(struct cache_classifier *classifier, const u
         if (!(first & TAPE_IS_BRIEF))
             status = classify_run_record(classifier, first, word, listener, outcome, err);
         else
-            say_briefly(classifier, first, word);
+            say_compactly(classifier, first, word);
         word += first >> TAPE_BEHIND & TAPE_BEHIND_MASK;
     }
     if (status == C2_OK)

@@ -132,17 +132,18 @@ static inline __attribute__((always_inline)) void lose_to(const struct cache_row
 }
 
 /* The next miss that is counted, if it is. */
-static inline __attribute__((always_inline)) void classify_usual_count(struct caches_brief **next, uint32_t access_site,
-                                                                       uint64_t evictor, uint32_t bits, uint32_t level,
+static inline __attribute__((always_inline)) void classify_usual_count(struct caches_compact **next,
+                                                                       uint32_t access_site, uint64_t evictor,
+                                                                       uint32_t bits, uint32_t level,
                                                                        enum caches_class class_)
 {
-    struct caches_brief *const brief = *next;
-    brief->access_site = access_site;
-    brief->evictor = (uint32_t)evictor;
-    brief->bits = (uint16_t)bits;
-    brief->same_high = evictor >> 32 == 0;
-    brief->level = (uint8_t)level;
-    brief->class_ = (uint8_t)class_;
+    struct caches_compact *const compact = *next;
+    compact->access_site = access_site;
+    compact->evictor = (uint32_t)evictor;
+    compact->bits = (uint16_t)bits;
+    compact->same_high = evictor >> 32 == 0;
+    compact->level = (uint8_t)level;
+    compact->class_ = (uint8_t)class_;
     if (C2_LIKELY(bits != 0))
         ++*next;
 }
@@ -152,7 +153,7 @@ static inline __attribute__((always_inline)) void classify_usual_count(struct ca
 struct usual {
     struct asked data, second, code;
     uint64_t misses;
-    struct caches_brief *count; /* where the next miss that is counted goes */
+    struct caches_compact *count; /* where the next miss that is counted goes */
 };
 
 /* A hit of L1I; false: its shadow does not have the line. */
@@ -179,9 +180,9 @@ static inline __attribute__((always_inline)) enum caches_class say_missed(struct
 }
 
 /* The same, counted; words: its two. false: nothing is said, as there is no room, or it is not what it mostly is. */
-static inline __attribute__((always_inline)) bool say_brief(struct cache_classifier *classifier,
-                                                            const enum cache_rows_evictors evictors, struct usual *u,
-                                                            uint32_t *row, const uint64_t *words)
+static inline __attribute__((always_inline)) bool say_compact(struct cache_classifier *classifier,
+                                                              const enum cache_rows_evictors evictors, struct usual *u,
+                                                              uint32_t *row, const uint64_t *words)
 {
     const uint32_t slot = (uint32_t)words[0], victim = (uint32_t)words[1], access_site = (uint32_t)(words[1] >> 32);
     if (C2_UNLIKELY(victim == 0 || u->count >= &classifier->count[VERDICTS_COUNTED - CACHES_MAX_LEVELS]) ||
@@ -211,7 +212,7 @@ static inline __attribute__((always_inline)) unsigned classify_usual_run_record(
     if (kind == classifier->rows.level_indices)
         return classify_usual_run_code(u, &classifier->rows, slot) ? 1 : 0;
     if (evictors != CACHE_ROWS_NONE)
-        return (uint16_t)kind == SHAPE_BRIEF && say_brief(classifier, evictors, u, row, word) ? 2 : 0;
+        return (uint16_t)kind == SHAPE_BRIEF && say_compact(classifier, evictors, u, row, word) ? 2 : 0;
     if (kind != SHAPE_MISS)
         return 0;
     say_missed(classifier, u, row, slot);

@@ -181,11 +181,12 @@ enum caches_tried caches_defer(struct caches *caches, const struct caches_noted 
     return event_log_written(caches, at + 1);
 }
 
-enum caches_tried caches_defer_briefly(struct caches *caches, uint64_t access_site, uint32_t bits)
+enum caches_tried caches_defer_compactly(struct caches *caches, uint64_t access_site, uint32_t bits)
 {
     const uint64_t lost = lost_first(caches, level_asked(caches));
     C2_ASSERT(bits >> CACHES_BRIEF_BITS == 0);
-    const bool full = caches_event_log_brief(&caches->event_log.end, access_site, access_site >> 32 | lost << 32, bits);
+    const bool full = caches_event_log_compact(&caches->event_log.end, access_site, access_site >> 32 | lost << 32,
+                                               bits);
     return C2_UNLIKELY(full) ? cache_event_log_full(caches) : CACHES_TRIED;
 }
 

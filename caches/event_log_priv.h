@@ -45,7 +45,7 @@ struct cache_classifier {
     struct cache_pushed pushed[CACHE_MAX_PUSHED];
     struct caches_outcome outcome;
     uint32_t counted; /* misses to be notified of: */
-    struct caches_brief count[VERDICTS_COUNTED];
+    struct caches_compact count[VERDICTS_COUNTED];
 };
 
 static inline uint32_t event_log_depth(const struct cache_classifier *classifier, uint32_t level_index)

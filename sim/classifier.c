@@ -52,7 +52,7 @@ static inline enum c2_status count_missed(struct sim_core *core, enum sim_kind k
 {
     struct sim *sim = core->sim;
     const struct sim_page *page = sim_page_at(core, va.v);
-    return pass_if(sim, caches_defer_briefly(sim->caches, access_site, sim_miss_bits(core, kind, page)), err);
+    return pass_if(sim, caches_defer_compactly(sim->caches, access_site, sim_miss_bits(core, kind, page)), err);
 }
 
 /* Listeners of records before misses are notified that one comes, and may note something before it. */
@@ -140,7 +140,7 @@ static enum c2_status classifier_notify(void *self, const struct caches_noted *n
     return sim_notify_miss(sim, &miss, err);
 }
 
-static enum c2_status classifier_counted(void *self, const struct caches_brief *misses, size_t count,
+static enum c2_status classifier_counted(void *self, const struct caches_compact *misses, size_t count,
                                          struct c2_error *err)
 {
     return sim_notify_counted(self, misses, count, err);

@@ -141,7 +141,7 @@ enum c2_status sim_notify_tlb_miss(const struct sim *sim, const struct sim_tlb_m
     TELL(sim, tlb_missed, true, miss, err);
 }
 
-enum c2_status sim_notify_counted(const struct sim *sim, const struct caches_brief *misses, size_t count,
+enum c2_status sim_notify_counted(const struct sim *sim, const struct caches_compact *misses, size_t count,
                                   struct c2_error *err)
 {
     TELL(sim, counted, s->missed, misses, count, err);

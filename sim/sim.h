@@ -137,19 +137,19 @@ static inline uint16_t sim_counted_bits(enum sim_kind kind, uint32_t page_log2)
 {
     return (uint16_t)((uint32_t)kind << SIM_COUNTED_KIND | page_log2 << SIM_COUNTED_PAGE | 1u << SIM_COUNTED_IS);
 }
-static inline enum sim_kind sim_counted_kind(const struct caches_brief *miss)
+static inline enum sim_kind sim_counted_kind(const struct caches_compact *miss)
 {
     return (enum sim_kind)(miss->bits >> SIM_COUNTED_KIND & 3);
 }
-static inline uint32_t sim_counted_page_log2(const struct caches_brief *miss)
+static inline uint32_t sim_counted_page_log2(const struct caches_compact *miss)
 {
     return miss->bits >> SIM_COUNTED_PAGE & 63;
 }
-static inline bool sim_counted_untranslated(const struct caches_brief *miss)
+static inline bool sim_counted_untranslated(const struct caches_compact *miss)
 {
     return miss->bits >> SIM_COUNTED_UNTRANSLATED & 1;
 }
-static inline unsigned sim_counted_reads(const struct caches_brief *miss)
+static inline unsigned sim_counted_reads(const struct caches_compact *miss)
 {
     return miss->bits >> SIM_COUNTED_READS & 7;
 }
@@ -284,7 +284,7 @@ struct sim_subscriber {
     enum c2_status (*missed)(void *self, const struct sim_miss *miss, struct c2_error *err);
     /* Instead of `missed` where all listeners of that have this too, and the caches can do both stages apart: what is
      * measured, level by level, many at a time. It is faster. */
-    enum c2_status (*counted)(void *self, const struct caches_brief *misses, size_t count, struct c2_error *err);
+    enum c2_status (*counted)(void *self, const struct caches_compact *misses, size_t count, struct c2_error *err);
     /* A store that a level has passed on (caches_stored) is notified behind its access, as a write whose `first` is the
      * level that it went to. */
     /* On machines that prefetch, behind `missed`: what the prefetchers did; and a line access that the first level of

@@ -511,7 +511,7 @@ enum c2_status sim_notify_tlb_miss(const struct sim *sim, const struct sim_tlb_m
 enum c2_status sim_notify_window(const struct sim *sim, const struct sim_window *window, struct c2_error *err);
 enum c2_status sim_notify_finish(struct sim *sim, struct c2_error *err);
 enum c2_status sim_notify_batch(const struct sim *sim, struct c2_error *err);
-enum c2_status sim_notify_counted(const struct sim *sim, const struct caches_brief *misses, size_t count,
+enum c2_status sim_notify_counted(const struct sim *sim, const struct caches_compact *misses, size_t count,
                                   struct c2_error *err);
 enum c2_status sim_notify_found(const struct sim *sim, const struct sim_miss *found, struct c2_error *err);
 enum c2_status sim_notify_miss(const struct sim *sim, const struct sim_miss *miss, struct c2_error *err);

@@ -131,12 +131,12 @@ static void miss(struct bench *bench, enum sim_kind kind, struct work *work)
     outcome.event[1].class_ = CACHES_CONFLICT;
     const struct sim_miss notified = {.kind = kind, .outcome = &outcome};
     const uint16_t bits = sim_counted_bits(kind, 12);
-    const struct caches_brief brief[] = {{.bits = bits, .level = (uint8_t)first, .class_ = CACHES_COLD},
-                                         {.bits = bits, .level = 1, .class_ = CACHES_CONFLICT}};
+    const struct caches_compact compact[] = {{.bits = bits, .level = (uint8_t)first, .class_ = CACHES_COLD},
+                                             {.bits = bits, .level = 1, .class_ = CACHES_CONFLICT}};
     if (bench->machine.cores > 1)
         assert_int_equal(C2_OK, bench->subscriber.missed(bench->subscriber.self, &notified, NULL));
     else
-        assert_int_equal(C2_OK, bench->subscriber.counted(bench->subscriber.self, brief, 2, NULL));
+        assert_int_equal(C2_OK, bench->subscriber.counted(bench->subscriber.self, compact, 2, NULL));
     work->cost[bench->events.by_kind[first][kind]]++;
     work->cost[bench->events.by_kind[1][kind]]++;
     work->cost[bench->events.by_class[first][taken ? ANALYSES_CLASSES : ANALYSES_COLD]]++;

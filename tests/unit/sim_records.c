@@ -184,7 +184,7 @@ static enum c2_status records(void *self, const struct sim_records *records, str
     return status;
 }
 
-static enum c2_status counted(void *self, const struct caches_brief *misses, size_t count, struct c2_error *err)
+static enum c2_status counted(void *self, const struct caches_compact *misses, size_t count, struct c2_error *err)
 {
     struct listener *listener = self;
     (void)err;

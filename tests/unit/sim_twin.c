@@ -585,25 +585,26 @@ static void notify_untranslated(void *self, uint64_t access_site, unsigned reads
     notified->untranslated[reads]++;
 }
 
-static void count_brief(struct notified *notified, const struct caches_brief *miss)
+static void count_compact(struct notified *notified, const struct caches_compact *miss)
 {
     const uint64_t rest = (uint64_t)miss->bits << 24 | (uint64_t)miss->level << 16 | (uint64_t)miss->class_ << 8;
     notified->counted = notified->counted * 6364136223846793005u + ((uint64_t)miss->access_site << 32 | miss->evictor);
     notified->counted = notified->counted * 6364136223846793005u + (rest | miss->same_high);
 }
 
-static enum c2_status notify_counted(void *self, const struct caches_brief *misses, size_t count, struct c2_error *err)
+static enum c2_status notify_counted(void *self, const struct caches_compact *misses, size_t count,
+                                     struct c2_error *err)
 {
     struct notified *notified = self;
     (void)err;
     assert_true(count > 0);
     for (size_t i = 0; i < count; i++) {
-        struct caches_brief miss = misses[i];
+        struct caches_compact miss = misses[i];
         const bool first = miss.level == 0 || miss.level == notified->level_count;
         if (sim_counted_untranslated(&miss) && first)
             notified->with_misses[sim_counted_reads(&miss)]++;
         miss.bits &= (1u << SIM_COUNTED_UNTRANSLATED) - 1;
-        count_brief(notified, &miss);
+        count_compact(notified, &miss);
     }
     notified->calls++;
     return C2_OK;
@@ -622,13 +623,13 @@ static enum c2_status notify_missed(void *self, const struct sim_miss *miss, str
         notified->tally[level][miss->outcome->event[i].class_]++;
         notified->digest = notified->digest * 6364136223846793005u + miss->outcome->event[i].class_;
         const uint64_t evictor = miss->outcome->event[i].evictor;
-        const struct caches_brief brief = {.access_site = (uint32_t)miss->access_site,
-                                           .evictor = (uint32_t)evictor,
-                                           .bits = sim_counted_bits(miss->kind, miss->page_log2),
-                                           .level = (uint8_t)level,
-                                           .class_ = (uint8_t)miss->outcome->event[i].class_,
-                                           .same_high = miss->access_site >> 32 == evictor >> 32};
-        count_brief(notified, &brief);
+        const struct caches_compact compact = {.access_site = (uint32_t)miss->access_site,
+                                               .evictor = (uint32_t)evictor,
+                                               .bits = sim_counted_bits(miss->kind, miss->page_log2),
+                                               .level = (uint8_t)level,
+                                               .class_ = (uint8_t)miss->outcome->event[i].class_,
+                                               .same_high = miss->access_site >> 32 == evictor >> 32};
+        count_compact(notified, &compact);
     }
     notified->digest = notified->digest * 6364136223846793005u + (miss->number << 3 | miss->kind);
     return C2_OK;
@@ -770,11 +771,11 @@ static bool attributed_equal(const struct twin *twin, struct sim *sim, const str
     return equal && tallies_equal(&notified->measured.l1i, notified->tally[notified->level_count]);
 }
 
-static bool counted_equal(const struct notified *notified, const struct notified *brief)
+static bool counted_equal(const struct notified *notified, const struct notified *compact)
 {
-    bool equal = notified->counted == brief->counted;
+    bool equal = notified->counted == compact->counted;
     for (unsigned reads = 0; reads <= 4; reads++)
-        equal = equal && notified->untranslated[reads] == brief->untranslated[reads] + brief->with_misses[reads];
+        equal = equal && notified->untranslated[reads] == compact->untranslated[reads] + compact->with_misses[reads];
     return equal;
 }
 
@@ -823,11 +824,11 @@ static unsigned loops_used;
 static bool same(const struct caches_machine *shape, enum how how, enum mutant mutant, uint64_t seed)
 {
     const bool observed = how == OBSERVED || how == BOTH, attributed = how >= ATTRIBUTED, threads = seed % 2;
-    struct notified notified = {.level_count = shape->level_count}, also = notified, brief = notified;
+    struct notified notified = {.level_count = shape->level_count}, also = notified, compact = notified;
     const struct sim_attribution attribution = {
         &notified, notify_owner, notify_access_site, notify_untranslated, NULL, notify_changed, NULL};
     const struct sim_attribution access_sites = {
-        .self = &brief, .access_site = notify_access_site, .untranslated = notify_untranslated};
+        .self = &compact, .access_site = notify_access_site, .untranslated = notify_untranslated};
     struct unaided unaided = {.level_count = shape->level_count};
     struct approach approach = {.level_count = shape->level_count};
     const struct caches_machine plain = caches_machine_plain(shape);
@@ -842,7 +843,7 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
     struct watch watch = {.twin = &twin, .equal = true};
     const bool counting = seed / 2 % 2 != 0;
     const struct sim_subscriber only_misses = {
-        .self = &brief, .missed = notify_missed, .counted = counting ? notify_counted : NULL};
+        .self = &compact, .missed = notify_missed, .counted = counting ? notify_counted : NULL};
     const struct sim_subscriber approaching = {
         .self = &approach, .in_every_phase = true, .approached = notify_approach};
     struct sim_subscriber listeners[] = {
@@ -932,9 +933,9 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
     if (attributed)
         equal = equal && attributed_equal(&twin, sim, &notified) && windows_add_up(&notified, sim) &&
                 notified.digest == also.digest &&
-                (counting ? counted_equal(&notified, &brief) : notified.digest == brief.digest);
-    assert_true(!other || !counting || !SHORTCUT(caches_can_defer(sim_caches(other))) || brief.calls > 1);
-    assert_true(brief.calls == 0 || shape->tlb_count == 0 || mutant != HEALTHY || brief.with_misses[0] > 100);
+                (counting ? counted_equal(&notified, &compact) : notified.digest == compact.digest);
+    assert_true(!other || !counting || !SHORTCUT(caches_can_defer(sim_caches(other))) || compact.calls > 1);
+    assert_true(compact.calls == 0 || shape->tlb_count == 0 || mutant != HEALTHY || compact.with_misses[0] > 100);
     assert_true(!attributed || mutant != HEALTHY || (notified.marks > RUNS / 80 && notified.digest != 0));
     if (observed)
         equal = equal && watch.equal && watch.next == twin.seen_count;
