@@ -14,9 +14,9 @@
  *   A page is in the replica before anything refers to it, but with a region.
  *
  * Failures
- *   A lane fails where the stream asks for memory that its machine does not have. Where it may (mmu_replica_certain),
- *   its feeder lets the guest go on only when the lane has eaten the change, so that a run ends at the page that
- *   could not be had, with what the program had done until then.
+ *   A lane fails where the stream asks for memory that its machine does not have. Where it may
+ *   (mmu_replica_guaranteed), its feeder lets the guest go on only when the lane has eaten the change, so that a run
+ *   ends at the page that could not be had, with what the program had done until then.
  */
 #include "lanes/lanes.h"
 

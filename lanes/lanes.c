@@ -137,13 +137,13 @@ struct stream_sink lanes_sink(struct lanes *lanes, unsigned group)
     return (struct stream_sink){&lanes->groups[group], lanes_consume, lanes_drain};
 }
 
-uint64_t lanes_certain(void *self)
+uint64_t lanes_guaranteed(void *self)
 {
     const struct lanes *lanes = self;
     uint64_t least = UINT64_MAX;
     for (unsigned i = 0; i < lanes->count; i++) {
-        const uint64_t certain = mmu_replica_certain(lane_memory(lanes->list[i]));
-        least = certain < least ? certain : least;
+        const uint64_t guaranteed = mmu_replica_guaranteed(lane_memory(lanes->list[i]));
+        least = guaranteed < least ? guaranteed : least;
     }
     return least;
 }

@@ -66,7 +66,7 @@ void lanes_destroy(struct lanes *lanes);
 unsigned lanes_group_count(const struct lanes *lanes);
 struct stream_sink lanes_sink(struct lanes *lanes, unsigned group);
 /* When all is eaten: how many changes of memory more no lane can fail at. */
-uint64_t lanes_certain(void *lanes);
+uint64_t lanes_guaranteed(void *lanes);
 enum c2_status lanes_finish(struct lanes *lanes, struct c2_error *err);
 unsigned lanes_count(const struct lanes *lanes);
 const struct lane *lanes_at(const struct lanes *lanes, unsigned i);

@@ -489,7 +489,7 @@ uint64_t frames_total(const struct frames *frames) { return frames->all[0].count
 uint64_t frames_taken(const struct frames *frames) { return frames->all[0].taken - frames->others - frames->idle; }
 
 /* Of one policy. With an age it shows only later what other programs have. */
-static uint64_t certain_by(const struct frames *frames, const struct mmu_config *policy)
+static uint64_t guaranteed_by(const struct frames *frames, const struct mmu_config *policy)
 {
     C2_PROMISE(policy->placement <= MMU_MAP);
     const uint64_t free_count = frame_set_free_count(&frames->all[0]), gone = frames->all[0].count - free_count;
@@ -502,11 +502,11 @@ static uint64_t certain_by(const struct frames *frames, const struct mmu_config 
     return of_color > gone ? of_color - gone : 0;
 }
 
-uint64_t frames_certain(const struct frames *frames)
+uint64_t frames_guaranteed(const struct frames *frames)
 {
     uint64_t least = UINT64_MAX;
     for (size_t i = 0; i < frames->placer_count; i++) {
-        const uint64_t count = certain_by(frames, frames->placers[i].policy);
+        const uint64_t count = guaranteed_by(frames, frames->placers[i].policy);
         least = count < least ? count : least;
     }
     return least;

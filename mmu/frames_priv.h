@@ -55,9 +55,9 @@ const struct pagemap *frames_map(const struct frames *frames, size_t by);       
 const struct mmu_config *frames_policy(const struct frames *frames, size_t by);        /* lent until destroy */
 
 uint64_t frames_total(const struct frames *frames);
-uint64_t frames_taken(const struct frames *frames);   /* by this guest */
-uint64_t frames_certain(const struct frames *frames); /* so many more small ones can be had, whichever page */
-uint64_t frames_idle(const struct frames *frames);    /* kept for maps, and no page's */
+uint64_t frames_taken(const struct frames *frames);      /* by this guest */
+uint64_t frames_guaranteed(const struct frames *frames); /* so many more small ones can be had, whichever page */
+uint64_t frames_idle(const struct frames *frames);       /* kept for maps, and no page's */
 bool frames_is_kept(const struct frames *frames, uint64_t frame);  /* for maps */
 bool frames_is_taken(const struct frames *frames, uint64_t frame); /* a page, a table or another program has it */
 void frames_check(const struct frames *frames);

@@ -273,13 +273,13 @@ enum c2_status mmu_replica_apply(struct mmu_replica *replica, enum stream_mark m
 #define FRAMES_PER_MARK (1u + 3u * 3u)
 
 /* What is there may be split and moved as well. */
-uint64_t mmu_replica_certain(const struct mmu_replica *replica)
+uint64_t mmu_replica_guaranteed(const struct mmu_replica *replica)
 {
     const struct mmu_counts *counts = &replica->space.counts;
     const bool huge = replica->config.huge != MMU_HUGE_NEVER;
     const uint64_t page = mmu_page_bytes(huge ? MMU_PAGE_1G : MMU_PAGE_4K) >> C2_PAGE_SHIFT, pieces = page / 512 * 2;
     const uint64_t here = 2 * counts->table_pages + counts->huge_2m_present + 2 * 512 * counts->huge_1g_present;
-    const uint64_t left = frames_certain(replica->space.frames);
+    const uint64_t left = frames_guaranteed(replica->space.frames);
     return left > here ? (left - here) / (page + pieces + FRAMES_PER_MARK) : 0;
 }
 

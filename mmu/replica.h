@@ -100,7 +100,7 @@ void mmu_replica_destroy(struct mmu_replica *replica);
 enum c2_status mmu_replica_apply(struct mmu_replica *replica, enum stream_mark mark, const uint64_t *words,
                                  uint32_t count, struct c2_error *err);
 /* How many marks more it cannot fail at for want of frames, whatever they say; 0: it may fail at the next. */
-uint64_t mmu_replica_certain(const struct mmu_replica *replica);
+uint64_t mmu_replica_guaranteed(const struct mmu_replica *replica);
 /* As in mmu.h, after what a mark changed. */
 enum c2_status mmu_replica_listen(struct mmu_replica *replica, struct mmu_listener listener, struct c2_error *err);
 const struct mmu_areas *mmu_replica_areas(const struct mmu_replica *replica);

@@ -91,7 +91,7 @@ static struct stream_sink sink_of(struct session_simulation *s)
 }
 
 /* What keeps the stream never fails at a change of memory. */
-static uint64_t always_certain(void *self)
+static uint64_t always_guaranteed(void *self)
 {
     (void)self;
     return UINT64_MAX;
@@ -102,8 +102,8 @@ static enum c2_status make_writer(struct session_simulation *s, struct c2_error 
     enum c2_status status = stream_writer_create(&s->writer, sink_of(s), err);
     if (status != C2_OK)
         return status;
-    s->writer->certain = s->lanes ? lanes_certain : always_certain;
-    s->writer->certain_self = s->lanes;
+    s->writer->guaranteed = s->lanes ? lanes_guaranteed : always_guaranteed;
+    s->writer->guaranteed_self = s->lanes;
     mmu_write_to(s->mmu, s->writer);
     return C2_OK;
 }
@@ -256,7 +256,7 @@ void session_simulation_end_early(struct session_simulation *s)
     if (!s->writer)
         return;
     s->writer->sink = (struct stream_sink){NULL, simulate_forget, has_forgotten};
-    s->writer->certain = always_certain;
+    s->writer->guaranteed = always_guaranteed;
 }
 
 enum c2_status session_simulation_loaded(struct session_simulation *s, const struct loader_image *image,

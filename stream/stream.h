@@ -283,8 +283,8 @@ struct stream_writer {
     struct stream_sink sink;
     struct stream_batch *batch; /* the same one until destroy */
     /* stream_writer_change: when all is eaten, how many changes more no consumer can fail at; NULL: it may at any. */
-    uint64_t (*certain)(void *self);
-    void *certain_self;
+    uint64_t (*guaranteed)(void *self);
+    void *guaranteed_self;
     uint64_t sure; /* so many are left of those */
 };
 enum c2_status stream_writer_create(struct stream_writer **out, struct stream_sink sink, struct c2_error *err);

@@ -75,7 +75,7 @@ enum c2_status stream_writer_change(struct stream_writer *writer, enum stream_ma
     status = stream_writer_flush(writer, err);
     if (status == C2_OK)
         status = writer->sink.drain(writer->sink.self, err);
-    if (status == C2_OK && writer->certain)
-        writer->sure = writer->certain(writer->certain_self);
+    if (status == C2_OK && writer->guaranteed)
+        writer->sure = writer->guaranteed(writer->guaranteed_self);
     return status;
 }

@@ -206,8 +206,8 @@ static void simulate(struct run *run, const struct lane_config *configs, unsigne
     assert_int_equal(stream_ring_create(&ring, groups, count, threads, "test", NULL), C2_OK);
     const struct stream_sink sink = stream_ring_sink(ring);
     assert_int_equal(stream_writer_create(&writer, sink, NULL), C2_OK);
-    writer->certain = lanes_certain;
-    writer->certain_self = lanes;
+    writer->guaranteed = lanes_guaranteed;
+    writer->guaranteed_self = lanes;
     run->status = write_stream(writer, block, &run->failed_at, &run->err);
     if (run->status == C2_OK)
         assert_int_equal(sink.drain(sink.self, NULL), C2_OK);

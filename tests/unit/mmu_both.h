@@ -33,7 +33,7 @@ static inline void both_hear(struct both *both, enum stream_mark mark, const uin
     for (unsigned i = 0; i < both->count; i++) {
         struct c2_error why;
         if (mmu_replica_apply(both->replicas[i], mark, words, count, &why) == C2_OK) {
-            both->sure[i] = both->sure[i] > 0 ? both->sure[i] - 1 : mmu_replica_certain(both->replicas[i]);
+            both->sure[i] = both->sure[i] > 0 ? both->sure[i] - 1 : mmu_replica_guaranteed(both->replicas[i]);
             continue;
         }
         C2_ASSERT(why.status != C2_ERR_EXHAUSTED || both->sure[i] == 0);

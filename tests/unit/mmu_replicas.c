@@ -721,12 +721,12 @@ static void a_split_that_fails_is_an_error(void **state)
 
 /* 1024 frames, one of them the root's: 1023 are free. Where no page is huge a mark takes 11 at most, and what is there
  * two more to be moved. 8 colours have 128 frames each. An allocator without the number gives 0. */
-static void what_is_certain(void **state)
+static void what_is_guaranteed(void **state)
 {
     (void)state;
     static const struct {
         struct mmu_config config;
-        uint64_t certain;
+        uint64_t guaranteed;
     } rows[] = {
         {{.physical_bytes = 4 * MIB, .huge = MMU_HUGE_NEVER}, (1023 - 2) / 11},
         {{.physical_bytes = 4 * MIB, .huge = MMU_HUGE_NEVER, .placement = MMU_COLORED, .colors = 8}, (127 - 2) / 11},
@@ -739,9 +739,9 @@ static void what_is_certain(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct mmu_replica *replica;
         assert_int_equal(mmu_replica_create(&replica, &rows[i].config, NULL), C2_OK);
-        if (mmu_replica_certain(replica) != rows[i].certain)
-            fail_msg("row %zu: %llu, not %llu", i, (unsigned long long)mmu_replica_certain(replica),
-                     (unsigned long long)rows[i].certain);
+        if (mmu_replica_guaranteed(replica) != rows[i].guaranteed)
+            fail_msg("row %zu: %llu, not %llu", i, (unsigned long long)mmu_replica_guaranteed(replica),
+                     (unsigned long long)rows[i].guaranteed);
         mmu_replica_destroy(replica);
     }
 }
@@ -774,7 +774,7 @@ int main(void)
         cmocka_unit_test(one_that_fails_leaves_the_others_alone),
         cmocka_unit_test(a_hole_in_the_map_is_named),
         cmocka_unit_test(a_split_that_fails_is_an_error),
-        cmocka_unit_test(what_is_certain),
+        cmocka_unit_test(what_is_guaranteed),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(replicas_equal_those_that_are_the_only_ones),
         cmocka_unit_test(a_replica_that_runs_out_says_so),

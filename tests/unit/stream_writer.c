@@ -12,9 +12,9 @@
 #include "stream/stream.h"
 
 struct reader {
-    uint64_t batches, words, drained; /* drained: words that had come at the last drain */
-    uint64_t drains, asked, certain;  /* certain: the next answer */
-    uint64_t fails_at;                /* the batch of this number; 0: none */
+    uint64_t batches, words, drained;   /* drained: words that had come at the last drain */
+    uint64_t drains, asked, guaranteed; /* certain: the next answer */
+    uint64_t fails_at;                  /* the batch of this number; 0: none */
 };
 
 static enum c2_status consume(void *self, const struct stream_batch *batch, struct c2_error *err)
@@ -35,12 +35,12 @@ static enum c2_status drain(void *self, struct c2_error *err)
     return C2_OK;
 }
 
-static uint64_t certain(void *self)
+static uint64_t guaranteed(void *self)
 {
     struct reader *reader = self;
     assert_int_equal(reader->drained, reader->words); /* all is eaten by then */
     reader->asked++;
-    return reader->certain;
+    return reader->guaranteed;
 }
 
 static struct stream_writer *open_writer(struct reader *reader)
@@ -75,16 +75,16 @@ static void a_change_is_waited_for(void **state)
 }
 
 /* 5 changes are certain, then 2, then none: of 12 changes number 1, 7, 10, 11, 12 are waited for. */
-static void what_is_certain_is_not(void **state)
+static void what_is_guaranteed_is_not(void **state)
 {
     (void)state;
-    struct reader reader = {.certain = 5};
+    struct reader reader = {.guaranteed = 5};
     struct stream_writer *writer = open_writer(&reader);
     static const uint64_t drains[] = {1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 4, 5};
-    writer->certain = certain;
-    writer->certain_self = &reader;
+    writer->guaranteed = guaranteed;
+    writer->guaranteed_self = &reader;
     for (unsigned i = 0; i < sizeof drains / sizeof drains[0]; i++) {
-        reader.certain = i == 0 ? 5 : i == 6 ? 2 : 0;
+        reader.guaranteed = i == 0 ? 5 : i == 6 ? 2 : 0;
         change(writer);
         assert_int_equal(reader.drains, drains[i]);
         assert_int_equal(reader.asked, drains[i]);
@@ -100,8 +100,8 @@ static void a_failure_is_that_of_the_change(void **state)
     struct stream_writer *writer = open_writer(&reader);
     const uint64_t words[] = {0x1000, 1};
     struct c2_error err;
-    writer->certain = certain;
-    writer->certain_self = &reader;
+    writer->guaranteed = guaranteed;
+    writer->guaranteed_self = &reader;
     change(writer);
     assert_int_equal(stream_writer_change(writer, STREAM_TOUCHED, words, 2, &err), C2_ERR_EXHAUSTED);
     assert_string_equal(err.text, "no frame is left");
@@ -113,7 +113,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_change_is_waited_for),
-        cmocka_unit_test(what_is_certain_is_not),
+        cmocka_unit_test(what_is_guaranteed_is_not),
         cmocka_unit_test(a_failure_is_that_of_the_change),
     };
     return cmocka_run_group_tests_name("stream_writer", tests, NULL, NULL);
