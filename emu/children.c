@@ -34,8 +34,8 @@ static bool begin_child(struct emu *emu, uint32_t seat, const struct syscalls_re
     syscalls_become_child(emu->config.kernel, pid, emu_instructions(emu));
     schedule_become_child(emu->schedule, pid);
     emu->config.progress = NULL;
-    emu->moment = UINT64_MAX;
-    emu->config.moment.reached = NULL;
+    emu->checkpoint_trigger = UINT64_MAX;
+    emu->config.checkpoint_trigger.reached = NULL;
     const bool begins = emu_take_over(emu, news, now);
     if (memory != C2_OK || family->child(family->self, pid, &followed, emu->err) != C2_OK)
         return emu_finish(emu, EMU_FAILED);

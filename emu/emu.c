@@ -93,7 +93,9 @@ enum c2_status emu_create(struct emu **out, const struct emu_config *config, con
         return status;
     }
     emu->thread = schedule_running(emu->schedule);
-    emu->moment = config->moment.reached && !config->moment.place ? config->moment.instructions : UINT64_MAX;
+    emu->checkpoint_trigger = config->checkpoint_trigger.reached && !config->checkpoint_trigger.place
+                                  ? config->checkpoint_trigger.instructions
+                                  : UINT64_MAX;
     set_entry(emu, image);
     c2_assert_context(print_guest, emu);
     *out = emu;
@@ -131,7 +133,7 @@ bool emu_wrapper_met(const struct emu *emu, size_t wrapper)
     return emu->process.allocations && allocations_met(emu->process.allocations, wrapper);
 }
 
-enum c2_status emu_find_moment(struct emu *emu, struct c2_error *err)
+enum c2_status emu_find_checkpoint_trigger(struct emu *emu, struct c2_error *err)
 {
     return emu->process.arrival ? arrival_find(emu->process.arrival, err) : C2_OK;
 }
@@ -235,7 +237,7 @@ static enum c2_status emu_begin_phase(struct emu *emu, struct c2_error *err)
 static uint64_t budget_of(const struct emu *emu, bool *ends_turn)
 {
     const uint64_t now = emu_instructions(emu);
-    const uint64_t end = emu->phase_end < emu->moment ? emu->phase_end : emu->moment;
+    const uint64_t end = emu->phase_end < emu->checkpoint_trigger ? emu->phase_end : emu->checkpoint_trigger;
     const uint64_t tick = emu->config.progress ? emu->tick - now : UINT64_MAX;
     const uint64_t turn = schedule_budget(emu->schedule, now);
     const uint64_t rest = end == UINT64_MAX ? UINT64_MAX : end - now;
@@ -251,10 +253,10 @@ static uint64_t budget_of(const struct emu *emu, bool *ends_turn)
 static enum c2_status at_instruction(struct emu *emu, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
-    if (emu_instructions(emu) == emu->moment && emu->config.moment.reached) {
-        emu->moment = UINT64_MAX;
-        emu->over = emu->config.moment.ends;
-        status = emu->config.moment.reached(emu->config.moment.self, err);
+    if (emu_instructions(emu) == emu->checkpoint_trigger && emu->config.checkpoint_trigger.reached) {
+        emu->checkpoint_trigger = UINT64_MAX;
+        emu->over = emu->config.checkpoint_trigger.ends;
+        status = emu->config.checkpoint_trigger.reached(emu->config.checkpoint_trigger.self, err);
     }
     if (status == C2_OK && !emu->over && emu_instructions(emu) == emu->phase_end)
         status = emu_begin_phase(emu, err);

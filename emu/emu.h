@@ -88,14 +88,14 @@ struct emu_config {
     /* With phase: the one that has begun before, up to so many instructions; 0: none has. */
     struct emu_phase begun;
     /* Once, where so many instructions have been completed, between two of them: emu_checkpoint may be called then. */
-    struct emu_moment {
+    struct emu_checkpoint_trigger {
         uint64_t instructions;
         const struct watch_place *place; /* else NULL: before its first instruction, */
         uint64_t arrival;                /* when the guest comes there for the n-th time; lent until destroy */
         enum c2_status (*reached)(void *self, struct c2_error *err);
         void *self;
         bool ends; /* the run is over then */
-    } moment;
+    } checkpoint_trigger;
     /* Called every `progress_every` instructions or so, if not NULL. */
     void (*progress)(void *self, uint64_t instructions);
     void *progress_self;
@@ -147,7 +147,7 @@ bool emu_wrapper_met(const struct emu *emu, size_t wrapper);
 /* Once the run is over: fails if a place of the regions is nowhere in the guest's memory, and names what is near. */
 enum c2_status emu_find_regions(struct emu *emu, struct c2_error *err);
 /* Once the run is over: the same of the moment's place, and of config.argued. */
-enum c2_status emu_find_moment(struct emu *emu, struct c2_error *err);
+enum c2_status emu_find_checkpoint_trigger(struct emu *emu, struct c2_error *err);
 enum c2_status emu_find_argued(struct emu *emu, struct c2_error *err);
 void emu_interrupt(struct emu *emu); /* from a signal handler */
 

@@ -25,16 +25,16 @@ struct emu {
     struct emu_config config;
     struct emu_process process;
     struct schedule *schedule;
-    struct emu_thread *thread; /* the one that runs */
-    bool blocked;              /* it waits in its call */
-    uint64_t turn;             /* instructions at which the process's turn began */
-    enum turns_news news;      /* why no turn has come, when none has */
-    bool interrupted;          /* from outside, while it waited for its turn */
-    uint64_t phase_end;        /* instructions; UINT64_MAX: that of the run */
-    uint64_t tick;             /* instructions at which progress is told next */
-    uint64_t moment;           /* instructions; UINT64_MAX: it has been, or never comes */
-    bool over;                 /* the moment has come that ends the run */
-    bool resumed;              /* the stream has begun elsewhere */
+    struct emu_thread *thread;   /* the one that runs */
+    bool blocked;                /* it waits in its call */
+    uint64_t turn;               /* instructions at which the process's turn began */
+    enum turns_news news;        /* why no turn has come, when none has */
+    bool interrupted;            /* from outside, while it waited for its turn */
+    uint64_t phase_end;          /* instructions; UINT64_MAX: that of the run */
+    uint64_t tick;               /* instructions at which progress is told next */
+    uint64_t checkpoint_trigger; /* instructions; UINT64_MAX: it has been, or never comes */
+    bool over;                   /* the moment has come that ends the run */
+    bool resumed;                /* the stream has begun elsewhere */
     struct emu_end *end;
     struct c2_error *err;
 };

@@ -241,7 +241,7 @@ static bool on_trap(struct emu *emu, const struct engine_event *event)
 static void on_place(struct emu *emu)
 {
     if (emu->process.arrival && arrival_take(emu->process.arrival))
-        emu->moment = emu_instructions(emu);
+        emu->checkpoint_trigger = emu_instructions(emu);
     if (emu->process.parts && parts_changed(emu->process.parts))
         emu->phase_end = emu->config.phase ? emu_instructions(emu) : UINT64_MAX;
 }

@@ -34,10 +34,10 @@ static enum c2_status make_allocations(struct emu *emu, const struct loader_imag
 static enum c2_status make_arrival(struct emu *emu, const struct loader_image *image, struct c2_error *err)
 {
     const struct emu_config *config = &emu->config;
-    if (!config->moment.place)
+    if (!config->checkpoint_trigger.place)
         return C2_OK;
-    const struct arrival_config arrival = {config->mmu, config->symbols, image, config->moment.place,
-                                           config->moment.arrival};
+    const struct arrival_config arrival = {config->mmu, config->symbols, image, config->checkpoint_trigger.place,
+                                           config->checkpoint_trigger.arrival};
     enum c2_status status = arrival_create(&emu->process.arrival, &arrival, err);
     if (status == C2_OK)
         watchers_add(&emu->process.watchers, arrival_watch(emu->process.arrival));

@@ -131,7 +131,7 @@ static int tell_unsaved(const struct run *run, int status, struct c2_error *err)
 {
     if (!run->simulation.saver || session_saver_done(run->simulation.saver))
         return status;
-    if (emu_find_moment(run->emu, err) != C2_OK)
+    if (emu_find_checkpoint_trigger(run->emu, err) != C2_OK)
         return session_run_fail(err, SESSION_EXIT_FAILED);
     char when[32];
     const char *place = run->options->checkpoint_place;

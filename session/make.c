@@ -265,15 +265,15 @@ static enum c2_status read_moment(struct run *run, struct c2_error *err)
     return place ? session_place_read(&run->checkpoint_place, "--checkpoint-at", place, err) : C2_OK;
 }
 
-static struct emu_moment run_moment_of(struct run *run)
+static struct emu_checkpoint_trigger run_checkpoint_trigger_of(struct run *run)
 {
     const struct session_one_place *place = &run->checkpoint_place;
-    return (struct emu_moment){.instructions = run->options->checkpoint_at,
-                               .place = run->options->checkpoint_place ? &place->place : NULL,
-                               .arrival = place->arrival ? place->arrival : 1,
-                               .reached = run_save,
-                               .self = run,
-                               .ends = run->options->checkpoint_stop};
+    return (struct emu_checkpoint_trigger){.instructions = run->options->checkpoint_at,
+                                           .place = run->options->checkpoint_place ? &place->place : NULL,
+                                           .arrival = place->arrival ? place->arrival : 1,
+                                           .reached = run_save,
+                                           .self = run,
+                                           .ends = run->options->checkpoint_stop};
 }
 
 /* Those of the first lane; NULL: there are none. */
@@ -393,7 +393,7 @@ static enum c2_status make_emulator(struct run *run, struct c2_error *err)
                                         .parent = parent_goes_on,
                                         .child = child_begins};
     if (run->simulation.saver)
-        config.moment = run_moment_of(run);
+        config.checkpoint_trigger = run_checkpoint_trigger_of(run);
     run->process->engine = NULL;
     enum c2_status status = emu_create(&run->emu, &config, &run->image, err);
     if (status == C2_OK && run->points)
@@ -433,13 +433,13 @@ static enum c2_status make_receipt(struct run *run, struct c2_error *err)
 /* Those of the first program: what others are is not known when the options are given. */
 static enum c2_status check_names(const struct run *run, struct c2_error *err)
 {
-    const struct session_named named = {.program = run->image.path,
-                                        .envp = environment_of(run),
-                                        .regions = session_regions_asked(&run->options->regions) ? &run->places.regions
-                                                                                                 : NULL,
-                                        .moment = run->options->checkpoint_place ? &run->checkpoint_place.place : NULL,
-                                        .argued = run->plan.contexts.functions,
-                                        .argued_count = run->plan.contexts.function_count};
+    const struct session_named named = {
+        .program = run->image.path,
+        .envp = environment_of(run),
+        .regions = session_regions_asked(&run->options->regions) ? &run->places.regions : NULL,
+        .checkpoint_trigger = run->options->checkpoint_place ? &run->checkpoint_place.place : NULL,
+        .argued = run->plan.contexts.functions,
+        .argued_count = run->plan.contexts.function_count};
     return run->executed ? C2_OK : session_names_check(run->options, &named, err);
 }
 

@@ -110,7 +110,7 @@ static void ask_functions(struct lookup *lookup, const struct session_options *o
         ask_place(lookup, &regions->functions[i]);
     ask_place(lookup, regions ? regions->from : NULL);
     ask_place(lookup, regions ? regions->to : NULL);
-    ask_place(lookup, named->moment);
+    ask_place(lookup, named->checkpoint_trigger);
     for (uint32_t i = 0; i < named->argued_count; i++)
         ask_place(lookup, &named->argued[i]);
     ask_phases(lookup, options->settings[ANALYSES_SETTING_phase_at]);
@@ -168,7 +168,7 @@ static enum c2_status names_check_line(const struct loader_libraries *libraries,
 static enum c2_status check_lines(const struct lookup *lookup, const struct session_named *named, struct c2_error *err)
 {
     const struct watch_place *places[] = {named->regions ? named->regions->from : NULL,
-                                          named->regions ? named->regions->to : NULL, named->moment};
+                                          named->regions ? named->regions->to : NULL, named->checkpoint_trigger};
     enum c2_status status = C2_OK;
     for (size_t i = 0; i < sizeof places / sizeof places[0] && status == C2_OK; i++)
         status = names_check_line(lookup->libraries, places[i], err);
@@ -219,7 +219,7 @@ enum c2_status session_names_check(const struct session_options *options, const 
         return c2_fail_memory(err, "names of the program");
     ask_functions(lookup, options, named);
     enum c2_status status = C2_OK;
-    if (lookup->count != 0 || options->dim_count != 0 || named->regions || named->moment)
+    if (lookup->count != 0 || options->dim_count != 0 || named->regions || named->checkpoint_trigger)
         status = loader_libraries_find(&libraries, named->program, named->envp, err);
     lookup->libraries = libraries;
     if (libraries && loader_libraries_closed(libraries)) {

@@ -306,11 +306,11 @@ void session_place_release(struct session_one_place *place);
 
 /* ------------------------------------------------------------------ names.c: names that can be looked up before */
 struct session_named {
-    const char *program;                 /* the ELF file, a path of the host's */
-    const char *const *envp;             /* the guest's */
-    const struct watch_regions *regions; /* --roi, --from, --to; NULL: none */
-    const struct watch_place *moment;    /* --checkpoint-at; NULL: no place */
-    const struct watch_place *argued;    /* --separate-par */
+    const char *program;                          /* the ELF file, a path of the host's */
+    const char *const *envp;                      /* the guest's */
+    const struct watch_regions *regions;          /* --roi, --from, --to; NULL: none */
+    const struct watch_place *checkpoint_trigger; /* --checkpoint-at; NULL: no place */
+    const struct watch_place *argued;             /* --separate-par */
     uint32_t argued_count;
 };
 /* Fails with C2_ERR_NOT_FOUND for a name, of these or of other options, that can be nowhere in the run. */
