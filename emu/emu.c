@@ -12,7 +12,7 @@
 #include "watch/allocations.h"
 #include "watch/arguments.h"
 #include "watch/arrival.h"
-#include "watch/parts.h"
+#include "watch/region_tracker.h"
 #include "watch/requests.h"
 
 static uint64_t time_ns(void *self, uint64_t instructions)
@@ -145,7 +145,7 @@ enum c2_status emu_find_argued(struct emu *emu, struct c2_error *err)
 
 enum c2_status emu_find_regions(struct emu *emu, struct c2_error *err)
 {
-    return emu->process.parts ? parts_find(emu->process.parts, err) : C2_OK;
+    return emu->process.region_tracker ? region_tracker_find(emu->process.region_tracker, err) : C2_OK;
 }
 
 void emu_take_registers(struct emu *emu)
@@ -216,8 +216,8 @@ static enum c2_status mark_requests(struct emu *emu, const struct watch_part *pa
 static enum c2_status emu_begin_phase(struct emu *emu, struct c2_error *err)
 {
     const uint64_t now = emu_instructions(emu);
-    const struct watch_part part = emu->process.parts ? parts_part(emu->process.parts)
-                                                      : (struct watch_part){.where = WATCH_INSIDE};
+    const struct watch_part part = emu->process.region_tracker ? region_tracker_part(emu->process.region_tracker)
+                                                               : (struct watch_part){.where = WATCH_INSIDE};
     const struct emu_phase next = emu->config.phase(emu->config.phase_self, now, &part);
     const uint64_t word = next.phase;
     C2_ASSERT(next.instructions != 0);

@@ -14,11 +14,11 @@
  * locals, a thread's in a struct of its own; what the kernel keeps of it, there. */
 struct emu_process {
     struct engine *engine;
-    struct allocations *allocations; /* NULL: no marks */
-    struct parts *parts;             /* NULL: all of the run is one */
-    struct arrival *arrival;         /* NULL: no place is waited for */
-    struct arguments *arguments;     /* NULL: no function's are marked */
-    struct watchers watchers;        /* all of them */
+    struct allocations *allocations;       /* NULL: no marks */
+    struct region_tracker *region_tracker; /* NULL: all of the run is one */
+    struct arrival *arrival;               /* NULL: no place is waited for */
+    struct arguments *arguments;           /* NULL: no function's are marked */
+    struct watchers watchers;              /* all of them */
 };
 
 struct emu {

@@ -12,7 +12,7 @@
 
 #include "watch/arrival.h"
 #include "emu/disassemble_priv.h"
-#include "watch/parts.h"
+#include "watch/region_tracker.h"
 #include "emu/stacks_priv.h"
 
 /* ------------------------------------------------------- how a run ends; each returns false: it has ended */
@@ -242,7 +242,7 @@ static void on_place(struct emu *emu)
 {
     if (emu->process.arrival && arrival_take(emu->process.arrival))
         emu->checkpoint_trigger = emu_instructions(emu);
-    if (emu->process.parts && parts_changed(emu->process.parts))
+    if (emu->process.region_tracker && region_tracker_changed(emu->process.region_tracker))
         emu->phase_end = emu->config.phase ? emu_instructions(emu) : UINT64_MAX;
 }
 

@@ -10,7 +10,7 @@
 #include "watch/arrival.h"
 #include "watch/barriers.h"
 #include "watch/locals.h"
-#include "watch/parts.h"
+#include "watch/region_tracker.h"
 
 static enum c2_status make_allocations(struct emu *emu, const struct loader_image *image, struct c2_error *err)
 {
@@ -50,10 +50,10 @@ static enum c2_status make_regions(struct emu *emu, const struct loader_image *i
     if (!config->regions)
         return C2_OK;
     C2_ASSERT(config->symbols && config->phase);
-    const struct parts_config regions = {config->mmu, config->symbols, image, config->regions};
-    enum c2_status status = parts_create(&emu->process.parts, &regions, err);
+    const struct region_tracker_config regions = {config->mmu, config->symbols, image, config->regions};
+    enum c2_status status = region_tracker_create(&emu->process.region_tracker, &regions, err);
     if (status == C2_OK)
-        watchers_add(&emu->process.watchers, parts_watch(emu->process.parts));
+        watchers_add(&emu->process.watchers, region_tracker_watch(emu->process.region_tracker));
     return status;
 }
 
