@@ -157,7 +157,7 @@ static int run_write_all(struct run *run, struct report_run *report, struct c2_e
     if (!run->options->advise && (!run->options->quiet || run->options->output_dir)) /* advise changes its own */
         status = session_find(&findings, report, err);
     if (status == C2_OK)
-        session_board_add(run->process, report, run->options->output_dir);
+        session_run_list_add(run->process, report, run->options->output_dir);
     if (status == C2_OK && run->options->record)
         status = finish_recording(run, report, err);
     if (status == C2_OK)
@@ -189,7 +189,7 @@ int session_run_conclude(struct run *run, const struct emu_end *end, struct c2_e
         struct report_run unseen = run_describe(run, end, ending);
         if (run->left_out && (end->kind == EMU_EXITED || end->kind == EMU_KILLED))
             session_process_not_followed(run->process, run->options);
-        session_board_add(run->process, &unseen, false);
+        session_run_list_add(run->process, &unseen, false);
         return unseen.exit_status;
     }
     if (run_settle(run, err) != C2_OK)

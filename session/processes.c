@@ -25,17 +25,17 @@
 #include "session/session_priv.h"
 
 enum { BOARD_ROWS = 4096, BOARD_TEXT = 64, BOARD_FOUND = 512 };
-struct board_row {
+struct run_list_row {
     struct report_program is; /* but for its texts: */
     char name[BOARD_TEXT], ending[BOARD_TEXT], report[BOARD_TEXT], found[REPORT_FOUND][BOARD_FOUND];
 };
-struct session_board {
+struct session_run_list {
     uint32_t followed;
     bool forked;    /* there has been more than one process */
     bool told;      /* that a process was not followed */
     uint32_t count; /* more than there are rows: the last ones are not kept */
     uint64_t cost;  /* of those that are */
-    struct board_row rows[BOARD_ROWS];
+    struct run_list_row rows[BOARD_ROWS];
 };
 
 /* ------------------------------------------------------------------ names of files */
@@ -136,7 +136,7 @@ bool session_shows_program(const struct session_process *process, const struct s
     return options->full || named || !(becomes || session_process_has_relatives(process));
 }
 
-void session_process_followed(const struct session_process *process) { process->board->followed++; }
+void session_process_followed(const struct session_process *process) { process->run_list->followed++; }
 
 /* What the guest can see of its memory stays as it is. */
 static void leave_out(struct session_options *options)
@@ -182,24 +182,24 @@ enum c2_status session_program_options(struct session_options *out, struct sessi
 
 /* ------------------------------------------------------------------ the list of programs */
 
-enum c2_status session_board_create(struct session_board **out, struct c2_error *err)
+enum c2_status session_run_list_create(struct session_run_list **out, struct c2_error *err)
 {
     void *at = mmap(NULL, sizeof **out, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     *out = at == MAP_FAILED ? NULL : at;
     return *out ? C2_OK : c2_fail(err, C2_ERR_NO_MEMORY, "the list of processes: %s", strerror(errno));
 }
 
-void session_board_destroy(struct session_board *board)
+void session_run_list_destroy(struct session_run_list *run_list)
 {
-    if (board)
-        munmap(board, sizeof *board);
+    if (run_list)
+        munmap(run_list, sizeof *run_list);
 }
 
 static void processes_put_text(char out[BOARD_TEXT], const char *text) { snprintf(out, BOARD_TEXT, "%s", text); }
 
 /* The first ones, but for its start. One that the list will not have, as it is too small a part of what the programs
  * have cost by now, needs no words: for those a library's debug file may have to be unpacked. */
-static void processes_add_found(struct board_row *row, const struct report_run *run, uint64_t whole)
+static void processes_add_found(struct run_list_row *row, const struct report_run *run, uint64_t whole)
 {
     const struct findings *findings = run->findings;
     for (uint32_t i = 0; findings && i < findings->count && row->is.found_count < REPORT_FOUND; i++) {
@@ -212,14 +212,14 @@ static void processes_add_found(struct board_row *row, const struct report_run *
     }
 }
 
-void session_board_add(const struct session_process *process, const struct report_run *run, bool reported)
+void session_run_list_add(const struct session_process *process, const struct report_run *run, bool reported)
 {
     char mark[SESSION_MARK_BYTES];
-    struct session_board *board = process->board;
-    const uint32_t number = board->count++;
+    struct session_run_list *run_list = process->run_list;
+    const uint32_t number = run_list->count++;
     if (number >= BOARD_ROWS)
         return;
-    struct board_row *row = &board->rows[number];
+    struct run_list_row *row = &run_list->rows[number];
     row->is = (struct report_program){.pid = process->pid,
                                       .parent = process->parent,
                                       .number = process->programs,
@@ -229,8 +229,8 @@ void session_board_add(const struct session_process *process, const struct repor
         row->is.first_misses = run->sim.levels[0]->misses;
         row->is.last_misses = run->sim.levels[run->sim.machine->level_count - 1]->misses;
         row->is.cost = report_cost(run);
-        board->cost += row->is.cost;
-        processes_add_found(row, run, board->cost);
+        run_list->cost += row->is.cost;
+        processes_add_found(row, run, run_list->cost);
     }
     processes_put_text(row->name, run->command[0]);
     mark_of(mark, process);
@@ -287,28 +287,28 @@ static enum c2_status processes_show_list(const struct session_process *process,
     return status;
 }
 
-enum c2_status session_board_write(const struct session_process *process, struct c2_error *err)
+enum c2_status session_run_list_write(const struct session_process *process, struct c2_error *err)
 {
-    const struct session_board *board = process->board;
-    if (board->followed == 0)
+    const struct session_run_list *run_list = process->run_list;
+    if (run_list->followed == 0)
         return c2_fail(err, C2_ERR_NOT_FOUND, "--follow %s: no program of this name was run", process->options->follow);
-    const uint32_t count = board->count < BOARD_ROWS ? board->count : BOARD_ROWS;
+    const uint32_t count = run_list->count < BOARD_ROWS ? run_list->count : BOARD_ROWS;
     if (count < 2)
         return C2_OK;
     struct report_program *programs = c2_calloc(count, sizeof *programs);
     if (!programs)
         return c2_fail_memory(err, "the list of processes");
     for (uint32_t i = 0; i < count; i++) {
-        programs[i] = board->rows[i].is;
-        programs[i].name = board->rows[i].name;
-        programs[i].ending = board->rows[i].ending;
-        programs[i].report = board->rows[i].report[0] ? board->rows[i].report : NULL;
+        programs[i] = run_list->rows[i].is;
+        programs[i].name = run_list->rows[i].name;
+        programs[i].ending = run_list->rows[i].ending;
+        programs[i].report = run_list->rows[i].report[0] ? run_list->rows[i].report : NULL;
         for (uint32_t k = 0; k < programs[i].found_count; k++)
-            programs[i].found[k].text = board->rows[i].found[k];
+            programs[i].found[k].text = run_list->rows[i].found[k];
     }
     qsort(programs, count, sizeof *programs, by_process);
-    if (board->count > count)
-        fprintf(stderr, "c2emu: %u programs have run; the list has the first %u that ended\n", board->count, count);
+    if (run_list->count > count)
+        fprintf(stderr, "c2emu: %u programs have run; the list has the first %u that ended\n", run_list->count, count);
     enum c2_status status = processes_show_list(process, programs, count, err);
     c2_free(programs);
     return status;
@@ -318,7 +318,7 @@ enum c2_status session_board_write(const struct session_process *process, struct
 
 enum c2_status session_process_create(struct session_process *process, struct c2_error *err)
 {
-    enum c2_status status = session_board_create(&process->board, err);
+    enum c2_status status = session_run_list_create(&process->run_list, err);
     return status == C2_OK ? emu_turns_create(&process->turns, process->pid, err) : status;
 }
 
@@ -330,11 +330,11 @@ void session_process_release(struct session_process *process)
     loader_symbols_destroy(process->lane_symbols);
     syscalls_destroy(process->kernel);
     emu_turns_destroy(process->turns);
-    session_board_destroy(process->board);
+    session_run_list_destroy(process->run_list);
     c2_pool_release(&process->texts);
 }
 
-bool session_process_has_relatives(const struct session_process *process) { return process->board->forked; }
+bool session_process_has_relatives(const struct session_process *process) { return process->run_list->forked; }
 
 /* What keeps or measures a part of a stream from its beginning on cannot begin amid it. */
 static const char *kept_from_beginning(const struct session_options *options)
@@ -358,9 +358,9 @@ bool session_process_follows_child(const struct session_process *process, const 
 void session_process_not_followed(const struct session_process *process, const struct session_options *options)
 {
     const char *what = kept_from_beginning(options);
-    if (!what || processes_is_word(process->options->follow, "first") || process->board->told)
+    if (!what || processes_is_word(process->options->follow, "first") || process->run_list->told)
         return;
-    process->board->told = true;
+    process->run_list->told = true;
     fprintf(stderr,
             "c2emu: process %u was a copy of its parent to its end, and is in no report: %s begins with a program\n",
             process->pid, what);
@@ -390,7 +390,7 @@ enum c2_status session_process_become(struct session_process *process, uint32_t 
     process->parent = process->pid;
     process->pid = pid;
     process->programs = 1;
-    process->forked = process->board->forked = true;
+    process->forked = process->run_list->forked = true;
     mark_of(mark, process);
     struct naming naming = {.old = old, .mark = mark, .wanted = followed, .texts = &process->texts};
     enum c2_status status = c2_outfiles_rename(processes_child_name, &naming, err);

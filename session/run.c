@@ -123,7 +123,7 @@ int session_run(const struct session_options *given, char *const *host_env)
         session_run_fail(&err, status);
     else
         status = session_process_end(&process, run_programs(&process, host_env));
-    if (!process.forked && process.board && session_board_write(&process, &err) != C2_OK)
+    if (!process.forked && process.run_list && session_run_list_write(&process, &err) != C2_OK)
         status = session_run_fail(&err, SESSION_EXIT_FAILED);
     session_process_release(&process);
     return status;

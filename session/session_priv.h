@@ -401,8 +401,8 @@ struct session_process {
     uint32_t pid, parent;
     unsigned programs; /* that it has been, with the one that runs */
     struct c2_pool texts;
-    struct session_board *board; /* of all programs */
-    struct engine *engine;       /* of the program before the one that runs; NULL: there is none */
+    struct session_run_list *run_list; /* of all programs */
+    struct engine *engine;             /* of the program before the one that runs; NULL: there is none */
     /* Likewise; what the first of its lanes has read of files stands by itself, as a lane may run on another thread. */
     struct loader_symbols *symbols, *lane_symbols;
     struct session_receipt *receipt; /* of the run, when its first program has ended; NULL: there is none */
@@ -431,14 +431,14 @@ void session_process_not_followed(const struct session_process *process, const s
 enum c2_status session_process_become(struct session_process *process, uint32_t pid, bool followed,
                                       struct c2_error *err);
 /* The list of them, in memory that all processes of the run share. */
-enum c2_status session_board_create(struct session_board **out, struct c2_error *err);
-void session_board_destroy(struct session_board *board); /* takes NULL */
+enum c2_status session_run_list_create(struct session_run_list **out, struct c2_error *err);
+void session_run_list_destroy(struct session_run_list *run_list); /* takes NULL */
 /* The program of this report has ended. simulated: its counts are known. */
 /* reported: it has a report.json in the directory for outputs. */
-void session_board_add(const struct session_process *process, const struct report_run *run, bool reported);
+void session_run_list_add(const struct session_process *process, const struct report_run *run, bool reported);
 /* When all have: a table on standard error, and programs.json in the output directory; of one there is nothing to
  * say. */
-enum c2_status session_board_write(const struct session_process *process, struct c2_error *err);
+enum c2_status session_run_list_write(const struct session_process *process, struct c2_error *err);
 /* Whether the program, by the name that it is called by, is simulated and reported. */
 bool session_follows(const struct session_process *process, const char *name);
 /* Whether the text of its report is shown. Of a run of several processes the list of them is shown instead, but for

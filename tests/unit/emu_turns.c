@@ -21,43 +21,43 @@ enum { SEATS = 256, MOST = 8 };
 
 static struct emu_turns *turns;
 static uint64_t now; /* guest time, as a process has heard */
-static struct board {
+static struct run_list {
     uint32_t count;
     char text[200];
     enum turns_news news[MOST]; /* the last that each was told */
     uint64_t now[MOST];
-} * board;
+} * run_list;
 static pid_t children[MOST];
 static unsigned child_count;
 
 static int setup(void **state)
 {
     (void)state;
-    board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    run_list = mmap(NULL, sizeof *run_list, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     child_count = 0;
     now = 0;
     alarm(60); /* a turn that is lost */
-    return board == MAP_FAILED || emu_turns_create(&turns, 1000, NULL) != C2_OK;
+    return run_list == MAP_FAILED || emu_turns_create(&turns, 1000, NULL) != C2_OK;
 }
 
 static int teardown(void **state)
 {
     (void)state;
     emu_turns_destroy(turns);
-    return munmap(board, sizeof *board);
+    return munmap(run_list, sizeof *run_list);
 }
 
 /* ------------------------------------------------------------------ a process: P, or a child A, B ... */
 
 static char self = 'P';
 
-static void note(void) { board->text[board->count++] = self; }
+static void note(void) { run_list->text[run_list->count++] = self; }
 
 static enum turns_news pass(struct turns_state state)
 {
     const enum turns_news news = turns_pass(turns, &state, &now);
-    board->news[self & 7] = news;
-    board->now[self & 7] = now;
+    run_list->news[self & 7] = news;
+    run_list->now[self & 7] = now;
     return news;
 }
 
@@ -109,7 +109,7 @@ static void all_end(const char *expected)
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
             fail_msg("child %u: status %x", i, status);
     }
-    assert_string_equal(board->text, expected);
+    assert_string_equal(run_list->text, expected);
 }
 
 /* ------------------------------------------------------------------ order */
@@ -125,7 +125,7 @@ static void round_and_round(void **state)
     start(works_thrice);
     start(works_thrice);
     assert_true(turns_shared(turns));
-    assert_string_equal(board->text, ""); /* none begins before it is its turn */
+    assert_string_equal(run_list->text, ""); /* none begins before it is its turn */
     work(3);
     alone();
     all_end("PABCPABCPABC");
@@ -172,7 +172,7 @@ static void the_first_leaves(void **state)
     note();
     emu_turns_leave(turns, 900);
     all_end("ABPA");
-    assert_int_equal(board->now['A' & 7], 900); /* with the turn comes the time of its giver */
+    assert_int_equal(run_list->now['A' & 7], 900); /* with the turn comes the time of its giver */
 }
 
 /* ------------------------------------------------------------------ waiting */
@@ -270,7 +270,7 @@ static void time_goes_on(void **state)
     all_end("PABCDBCPAD");
     static const uint64_t moments[] = {250, 300, 200, 200, 300};
     for (unsigned i = 0; i < 5; i++)
-        assert_int_equal(board->now["PABCD"[i] & 7], moments[i]);
+        assert_int_equal(run_list->now["PABCD"[i] & 7], moments[i]);
 }
 
 static void waits_for_ever(void)
@@ -291,8 +291,8 @@ static void nobody_goes_on(void **state)
     assert_int_equal(news, TURNS_STUCK);
     assert_true(emu_turns_failed(turns));
     all_end("AB");
-    assert_int_equal(board->news['A' & 7], TURNS_STUCK);
-    assert_int_equal(board->news['B' & 7], TURNS_STUCK);
+    assert_int_equal(run_list->news['A' & 7], TURNS_STUCK);
+    assert_int_equal(run_list->news['B' & 7], TURNS_STUCK);
     emu_turns_fail(turns); /* once failed, it stays what it is */
     assert_int_equal(pass(busy), TURNS_STUCK);
 }
@@ -329,7 +329,7 @@ static void one_fails_for_all(void **state)
     start(fails);
     assert_int_equal(pass(busy), TURNS_BROKEN);
     all_end("A");
-    assert_int_equal(board->news['A' & 7], TURNS_BROKEN);
+    assert_int_equal(run_list->news['A' & 7], TURNS_BROKEN);
 }
 
 static void dies(void) { raise(SIGKILL); }
@@ -362,7 +362,7 @@ static void the_holder_vanishes(void **state)
              "c2emu: process 1002 of the program vanished (the host's %ld, killed from outside?): the run ends\n",
              (long)dead);
     assert_string_equal(said, expected);
-    assert_int_equal(board->news['A' & 7], TURNS_BROKEN);
+    assert_int_equal(run_list->news['A' & 7], TURNS_BROKEN);
 }
 
 static void seats_are_used_again(void **state)
