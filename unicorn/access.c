@@ -289,7 +289,7 @@ EXPORT _Noreturn void cpu_loop_exit_noexc_x86_64(struct CPUState *cpu)
     if (executing) {
         executing->abandoned = true;
         executing->run_state->pause_at = 0;
-        executing->deaf = storing_part;
+        executing->unreported = storing_part;
         running = executing;
     }
     ((void (*)(struct CPUState *))unicorn_original(&unicorns, "cpu_loop_exit_noexc_x86_64"))(cpu);

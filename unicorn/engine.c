@@ -174,9 +174,9 @@ static bool leave_abandoned(struct unicorn *u, uint64_t pc)
         pause_failed(u);
         return true;
     }
-    if (u->access.deaf)
+    if (u->access.unreported)
         pause_run(u, PAUSE_DEAF);
-    return u->access.deaf;
+    return u->access.unreported;
 }
 
 /* The instructions before pc have changed what follows. */

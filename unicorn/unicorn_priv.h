@@ -303,7 +303,7 @@ struct unicorn_access {
     bool record;
     bool abandoned;  /* the current block was left before an instruction that changes it; its reader clears it */
     unsigned passed; /* accesses done here although Unicorn's own table might take the page */
-    bool deaf;       /* Unicorn reports no stores until the next run: it left amid the bytes of one */
+    bool unreported; /* Unicorn reports no stores until the next run: it left amid the bytes of one */
     const struct mmu *mmu;
     struct CPUState *cpu; /* Unicorn's */
     void *env;            /* and what it hands to its functions, once it has: for which engine, ... */
