@@ -96,7 +96,7 @@ static inline enum c2_status usual_access(struct caches *caches, cache_access_fu
         return no_room(err);
     *last = slot;
     sign(caches, first, line.virtual_line);
-    if (access(&first->front, write, slot, line.physical_line.v) == CACHES_MISSED) {
+    if (access(&first->l1_handle, write, slot, line.physical_line.v) == CACHES_MISSED) {
         caches_classify(caches, outcome);
         return C2_UNLIKELY(caches->classifier->rows.failed) ? no_room(err) : C2_OK;
     }
@@ -140,9 +140,9 @@ enum c2_status caches_access(struct caches *caches, enum caches_side side, bool 
                : access_any(caches, side, write, line, outcome, err);
 }
 
-enum caches_tried cache_untried(struct caches_front *front, bool write, uint32_t slot, uint64_t line)
+enum caches_tried cache_untried(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t line)
 {
-    (void)front, (void)write, (void)slot, (void)line;
+    (void)l1_handle, (void)write, (void)slot, (void)line;
     return CACHES_UNTRIED;
 }
 
@@ -151,22 +151,22 @@ enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool 
 {
     C2_PROMISE(cache_lines_line(&caches->lines, slot) == physical_line.v);
     struct cache_level *first = caches->port[side];
-    const enum caches_tried tried = caches_again(&first->front, write, slot, physical_line);
+    const enum caches_tried tried = caches_again(&first->l1_handle, write, slot, physical_line);
     if (caches->usual)
         caches->last[side] = slot;
     if (tried == CACHES_UNTRIED)
-        return caches_try_others(&first->front, write, slot, physical_line);
+        return caches_try_others(&first->l1_handle, write, slot, physical_line);
     return C2_UNLIKELY(tried == CACHES_FULL) ? cache_event_log_full(caches) : CACHES_TRIED;
 }
 
-struct caches_front *caches_front(struct caches *caches, enum caches_side side)
+struct caches_l1_handle *caches_l1_handle(struct caches *caches, enum caches_side side)
 {
-    return caches->port[side] ? &caches->port[side]->front : NULL;
+    return caches->port[side] ? &caches->port[side]->l1_handle : NULL;
 }
 
-bool caches_front_holds(const struct caches_front *front, uint32_t slot)
+bool caches_l1_handle_holds(const struct caches_l1_handle *l1_handle, uint32_t slot)
 {
-    return cache_sets_tag(*front->youngest) == slot + 1 && cache_access_holds(front->caches, slot);
+    return cache_sets_tag(*l1_handle->youngest) == slot + 1 && cache_access_holds(l1_handle->caches, slot);
 }
 
 unsigned caches_form(const struct caches *caches) { return caches->form; }
@@ -174,16 +174,16 @@ unsigned caches_form(const struct caches *caches) { return caches->form; }
 const uint32_t *caches_far(const struct caches *caches) { return &caches->far; }
 
 /* The youngest line of a set is mostly accessed again before it is not. */
-static bool is_youngest(const struct caches_front *front, uint32_t slot, uint64_t line)
+static bool is_youngest(const struct caches_l1_handle *l1_handle, uint32_t slot, uint64_t line)
 {
-    return cache_sets_tag(front->word[((uint32_t)line & front->set_mask) * front->stride]) == slot + 1;
+    return cache_sets_tag(l1_handle->word[((uint32_t)line & l1_handle->set_mask) * l1_handle->stride]) == slot + 1;
 }
 
 void caches_expect(struct caches *caches, uint32_t slot, struct line_no physical_line)
 {
     const struct cache_level *first = caches->port[CACHES_DATA], *third = first->next->next;
     caches->far--;
-    if (is_youngest(&first->front, slot, physical_line.v))
+    if (is_youngest(&first->l1_handle, slot, physical_line.v))
         return;
     const uint32_t *words = cache_sets_at(&third->sets, cache_contents_set_of(third, physical_line.v));
     for (uint32_t place = 0; place < third->sets.stride; place += HOST_LINE / sizeof *words)
@@ -199,7 +199,7 @@ enum caches_tried caches_try_walk(struct caches *caches, struct line_no physical
     first->walked += first != caches->port[CACHE_PORT_DATA];
     caches->last[CACHES_DATA] = LINES_NO_SLOT;
     *served_by = first->depth;
-    const enum caches_tried tried = caches->access_any(&first->front, false, slot, physical_line.v);
+    const enum caches_tried tried = caches->access_any(&first->l1_handle, false, slot, physical_line.v);
     if (tried == CACHES_MISSED)
         *served_by = first->depth + event_log_missed(*caches->event_log.end.at);
     return tried;
@@ -223,7 +223,7 @@ static void repeat_by_policy(struct cache_level *first, bool write, uint64_t n)
 {
     cache_policy_hits(&first->policy, (uint32_t)(first->touched - first->policy.word), n);
     *first->touched |= write;
-    first->front.hits[(size_t)write] += n;
+    first->l1_handle.hits[(size_t)write] += n;
 }
 
 void caches_repeat(struct caches *caches, bool write, uint64_t n)
@@ -234,7 +234,7 @@ void caches_repeat(struct caches *caches, bool write, uint64_t n)
     C2_ASSERT(!caches->prefetchers && !caches->writes_on);
     if (!caches->usual)
         repeat_any(caches, first, write, n);
-    else if (!caches_repeats(&first->front, write ? 0 : n, write ? n : 0))
+    else if (!caches_repeats(&first->l1_handle, write ? 0 : n, write ? n : 0))
         repeat_by_policy(first, write, n);
     C2_PROMISE(cache_access_holds(caches, caches->last[CACHES_DATA]));
 }

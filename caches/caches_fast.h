@@ -2,7 +2,7 @@
  *
  * caches_fast: what sim/, whose loop makes many accesses, needs besides caches.h: accesses in steps and in two
  * stages, what follows an access, instructions made for caches, phases. Of others tests and benchmarks alone include
- * it. A front is what the loop has in its hands of a level that is asked first: its event log is the loop's to write
+ * it. A handle is what the loop has in its hands of a level that is asked first: its event log is the loop's to write
  * on, all else of it is looked at by the functions here and in front_simd.h.
  */
 #ifndef C2_CACHES_FAST_H
@@ -38,7 +38,7 @@ enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool 
 struct caches_event_log_end {
     uint64_t *at, *stop; /* what comes next; behind it, room for what one access may write */
 };
-struct caches_front {
+struct caches_l1_handle {
     uint32_t *word; /* the youngest line of each set: its slot + 1, shifted by one, and whether it is dirty; */
     uint32_t set_mask, stride; /* if sets are found by the low bits of a line. Else no line is there */
     uint32_t ways;             /* likewise; else 0 */
@@ -49,53 +49,53 @@ struct caches_front {
     uint64_t missed;    /* what the record of a miss of this level alone begins with, but for the slot */
     struct caches_event_log_end *event_log;
     struct caches *caches;
-    enum caches_tried (*others)(struct caches_front *front, bool write, uint32_t slot, uint64_t physical_line);
-    enum caches_tried (*missing)(struct caches_front *front, bool write, uint32_t slot, uint64_t physical_line);
+    enum caches_tried (*others)(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t physical_line);
+    enum caches_tried (*missing)(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t physical_line);
 };
 /* Lent until destroy; NULL: the side has no level. */
-struct caches_front *caches_front(struct caches *caches, enum caches_side side);
-bool caches_front_holds(const struct caches_front *front, uint32_t slot); /* for C2_PROMISE */
+struct caches_l1_handle *caches_l1_handle(struct caches *caches, enum caches_side side);
+bool caches_l1_handle_holds(const struct caches_l1_handle *l1_handle, uint32_t slot); /* for C2_PROMISE */
 /* Whether the level has its lines in order of age, so many of them in each of so many sets, which the low bits of a
- * line find. front: or NULL. */
-static inline bool caches_front_is(const struct caches_front *front, uint32_t sets, uint32_t ways)
+ * line find. handle: or NULL. */
+static inline bool caches_l1_handle_is(const struct caches_l1_handle *l1_handle, uint32_t sets, uint32_t ways)
 {
-    return front && front->set_mask == sets - 1 && front->ways == ways;
+    return l1_handle && l1_handle->set_mask == sets - 1 && l1_handle->ways == ways;
 }
 
 /* caches_try() of the youngest line of a set, which most lines are that a program comes back to: then there is nothing
  * to be moved. CACHES_TRIED or CACHES_FULL; CACHES_UNTRIED: it is not. */
-static inline enum caches_tried caches_again(struct caches_front *front, bool write, uint32_t slot,
+static inline enum caches_tried caches_again(struct caches_l1_handle *l1_handle, bool write, uint32_t slot,
                                              struct line_no physical_line)
 {
-    uint32_t *const words = &front->word[((uint32_t)physical_line.v & front->set_mask) * front->stride];
+    uint32_t *const words = &l1_handle->word[((uint32_t)physical_line.v & l1_handle->set_mask) * l1_handle->stride];
     const uint32_t word = *words;
     if (!SHORTCUT(word >> 1 == slot + 1))
         return CACHES_UNTRIED;
     *words = word | write;
-    front->youngest = words;
-    front->hits[write]++;
-    if (front->notified == slot)
+    l1_handle->youngest = words;
+    l1_handle->hits[write]++;
+    if (l1_handle->notified == slot)
         return CACHES_TRIED;
-    struct caches_event_log_end *const event_log = front->event_log;
+    struct caches_event_log_end *const event_log = l1_handle->event_log;
     uint64_t *const at = event_log->at;
-    front->notified = slot;
-    *at = front->level_index_word | slot;
+    l1_handle->notified = slot;
+    *at = l1_handle->level_index_word | slot;
     event_log->at = at + 1;
-    C2_PROMISE(at + 1 >= event_log->stop || caches_front_holds(front, slot));
+    C2_PROMISE(at + 1 >= event_log->stop || caches_l1_handle_holds(l1_handle, slot));
     return C2_UNLIKELY(at + 1 >= event_log->stop) ? CACHES_FULL : CACHES_TRIED;
 }
 /* caches_try() of a line that caches_again() does not have. */
-static inline enum caches_tried caches_try_others(struct caches_front *front, bool write, uint32_t slot,
+static inline enum caches_tried caches_try_others(struct caches_l1_handle *l1_handle, bool write, uint32_t slot,
                                                   struct line_no physical_line)
 {
-    return front->others(front, write, slot, physical_line.v);
+    return l1_handle->others(l1_handle, write, slot, physical_line.v);
 }
 /* The rest of caches_try() of a line that its set does not have: the caller has looked, and promises that it is the set
  * of the last access now (`youngest`). Of usual machines. */
-static inline enum caches_tried caches_try_missed(struct caches_front *front, bool write, uint32_t slot,
+static inline enum caches_tried caches_try_missed(struct caches_l1_handle *l1_handle, bool write, uint32_t slot,
                                                   struct line_no physical_line)
 {
-    return front->missing(front, write, slot, physical_line.v);
+    return l1_handle->missing(l1_handle, write, slot, physical_line.v);
 }
 /* With what instructions sets are searched: from the slow twin on to what needs the youngest hosts; numbers that the
  * preprocessor knows. */
@@ -106,7 +106,7 @@ static inline enum caches_tried caches_try_missed(struct caches_front *front, bo
 #define CACHE_FORMS 4
 unsigned caches_form(const struct caches *caches);
 /* Others may have been asked meanwhile. */
-static inline void caches_front_forget(struct caches_front *front) { front->notified = CACHES_NO_SLOT; }
+static inline void caches_l1_handle_forget(struct caches_l1_handle *l1_handle) { l1_handle->notified = CACHES_NO_SLOT; }
 /* What caches_access() would have said of it; the access site may have been set since. */
 void caches_classify(struct caches *caches, struct caches_outcome *outcome);
 
@@ -160,12 +160,14 @@ static inline bool caches_event_log_compact(struct caches_event_log_end *event_l
     event_log->at = last + 1 + more;
     return event_log->at >= event_log->stop;
 }
-/* caches_defer_compactly() of what caches_again() or caches_try_others() said of this front, where the event log is the
- * caller's. */
-static inline enum caches_tried caches_defer_front(struct caches_front *front, uint64_t access_site, uint32_t bits)
+/* caches_defer_compactly() of what caches_again() or caches_try_others() said of this handle, where the event log is
+ * the caller's. */
+static inline enum caches_tried caches_defer_l1_handle(struct caches_l1_handle *l1_handle, uint64_t access_site,
+                                                       uint32_t bits)
 {
-    return C2_UNLIKELY(caches_event_log_compact(front->event_log, access_site, access_site >> 32, bits)) ? CACHES_FULL
-                                                                                                         : CACHES_TRIED;
+    return C2_UNLIKELY(caches_event_log_compact(l1_handle->event_log, access_site, access_site >> 32, bits))
+               ? CACHES_FULL
+               : CACHES_TRIED;
 }
 /* What is at the end of the event log behind CACHES_MISSED is taken away, so that notes may come before it, and put
  * back. */
@@ -193,15 +195,15 @@ enum c2_status caches_hear(struct caches *caches, const uint64_t *words, uint32_
 
 /* ------------------------------------------------------------------ repeats and walks */
 
-/* caches_repeat() of the data side's front, with so many reads and writes; false: the machine is not a usual one, and
+/* caches_repeat() of the data side's handle, with so many reads and writes; false: the machine is not a usual one, and
  * nothing has changed. */
-static inline bool caches_repeats(struct caches_front *front, uint64_t reads, uint64_t writes)
+static inline bool caches_repeats(struct caches_l1_handle *l1_handle, uint64_t reads, uint64_t writes)
 {
-    uint32_t *const youngest = front->youngest;
+    uint32_t *const youngest = l1_handle->youngest;
     if (C2_UNLIKELY(!youngest))
         return false;
-    front->hits[0] += reads;
-    front->hits[1] += writes;
+    l1_handle->hits[0] += reads;
+    l1_handle->hits[1] += writes;
     *youngest |= writes != 0;
     return true;
 }

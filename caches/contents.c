@@ -62,7 +62,7 @@ enum c2_status cache_contents_init(struct caches *caches, struct c2_error *err)
     enum c2_status status = cache_event_log_init(caches, err);
     for (uint32_t i = 0; i < caches->node_count && status == C2_OK; i++) {
         struct cache_level *level = &caches->level[i];
-        level->front.notified = LINES_NO_SLOT;
+        level->l1_handle.notified = LINES_NO_SLOT;
         level->plain = level->power_of_two && !level->hash;
         level->hashed = SHORTCUT(level->power_of_two && level->hash && !level->hash->modulo &&
                                  c2_is_power_of_two(level->divisor) && level->line_shift == HASH_LINE_SHIFT);
@@ -133,27 +133,27 @@ void cache_contents_use(struct caches *caches, unsigned name)
     cache_contents_link(caches);
 }
 
-/* Where the sets of a level are found by the low bits of a line, and there are any, the front says where; else no line
+/* Where the sets of a level are found by the low bits of a line, and there are any, the handle says where; else no line
  * is there. */
 void cache_contents_link(struct caches *caches)
 {
     static uint32_t nothing = CACHE_SETS_NOTHING;
     for (uint32_t i = 0; i < caches->node_count; i++) {
         struct cache_level *level = &caches->level[i];
-        struct caches_front *front = &level->front;
-        front->caches = caches;
-        front->event_log = &caches->event_log.end;
-        front->level_index_word = (uint64_t)level->level_index << CACHES_TAPE_COLUMN;
-        front->missed = front->level_index_word | TAPE_BRIEF_FIRST;
-        front->word = &nothing;
-        front->others = caches->usual ? caches->access : cache_untried;
-        front->missing = caches->missed;
+        struct caches_l1_handle *l1_handle = &level->l1_handle;
+        l1_handle->caches = caches;
+        l1_handle->event_log = &caches->event_log.end;
+        l1_handle->level_index_word = (uint64_t)level->level_index << CACHES_TAPE_COLUMN;
+        l1_handle->missed = l1_handle->level_index_word | TAPE_BRIEF_FIRST;
+        l1_handle->word = &nothing;
+        l1_handle->others = caches->usual ? caches->access : cache_untried;
+        l1_handle->missing = caches->missed;
         if (!caches->usual || !level->plain || !level->ordered)
             continue;
-        front->word = level->sets.word;
-        front->set_mask = level->set_count - 1;
-        front->stride = level->sets.stride;
-        front->ways = level->sets.ways;
+        l1_handle->word = level->sets.word;
+        l1_handle->set_mask = level->set_count - 1;
+        l1_handle->stride = level->sets.stride;
+        l1_handle->ways = level->sets.ways;
     }
 }
 

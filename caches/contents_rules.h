@@ -32,7 +32,7 @@ static inline uint32_t number_of(const struct cache_level *level, const uint32_t
 static inline void touch(struct cache_level *level, uint32_t *word)
 {
     level->touched = word;
-    level->front.youngest = level->policy.rrip ? NULL : word;
+    level->l1_handle.youngest = level->policy.rrip ? NULL : word;
 }
 
 static __attribute__((noinline)) void hit_by_policy(struct cache_level *level, uint32_t *word)
@@ -114,7 +114,7 @@ static __attribute__((noinline)) bool invalidate(struct cache_level *level, uint
 /* Another line than that of the access is lost by an exclusive level. */
 static inline void note_pushed(struct cache_level *level, uint32_t slot, uint32_t set)
 {
-    struct cache_trail *trail = &level->front.caches->trail;
+    struct cache_trail *trail = &level->l1_handle.caches->trail;
     C2_ASSERT(trail->pushed_count < CACHE_MAX_PUSHED);
     trail->pushed[trail->pushed_count++] = (struct cache_pushed){level->level_index, slot, set};
 }
@@ -182,7 +182,7 @@ PART uint64_t fill(struct cache_level *level, uint32_t set, uint32_t word)
 /* The line moves up from an exclusive level, which has it in this place. */
 static __attribute__((noinline)) void move_up(struct cache_level *level, uint32_t *words, uint32_t place)
 {
-    struct cache_trail *trail = &level->front.caches->trail;
+    struct cache_trail *trail = &level->l1_handle.caches->trail;
     const uint32_t word = take(level, words, place);
     note_pushed(level, cache_sets_tag(word) - 1, CACHE_MOVED);
     trail->dirty = word & CACHE_SETS_DIRTY;
@@ -197,7 +197,7 @@ PART bool ask(struct cache_level *level, uint64_t write, uint32_t tag, uint32_t 
     const uint32_t ways = level->sets.ways, place = sets_find(words, tag, ways);
     if (C2_UNLIKELY(place >= ways))
         return false;
-    level->front.hits[write]++;
+    level->l1_handle.hits[write]++;
     if (!by_age && level->exclusive)
         move_up(level, words, place);
     else if (by_age || level->ordered)
@@ -287,7 +287,7 @@ PART enum caches_tried fill_first(const struct missed *m, uint32_t count)
 {
     const uint32_t set = cache_contents_set_of(m->first, m->line);
     const uint64_t left = fill(m->first, set, cache_sets_word(m->slot + 1, take_dirty(m) || m->write));
-    m->record[0] = m->first->front.missed + m->slot +
+    m->record[0] = m->first->l1_handle.missed + m->slot +
                    (count - 1) * (UINT64_C(1) << TAPE_MISSED | UINT64_C(1) << TAPE_BEHIND);
     m->record[1] = (uint32_t)left;
     if (m->first->depth != 0)
@@ -297,9 +297,9 @@ PART enum caches_tried fill_first(const struct missed *m, uint32_t count)
     return CACHES_MISSED;
 }
 
-PART struct missed missed_by(struct caches_front *front, bool write, uint32_t slot, uint64_t line)
+PART struct missed missed_by(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t line)
 {
-    return (struct missed){front->caches, cache_level_of(front), front->event_log->at, write, slot, line};
+    return (struct missed){l1_handle->caches, cache_level_of(l1_handle), l1_handle->event_log->at, write, slot, line};
 }
 
 /* A hint for caches_far(): whatever the words between two misses are, nothing else depends on it. */
@@ -313,10 +313,10 @@ PART void look_far(const struct missed *m, const struct cache_level *second)
 
 /* The second level has missed as well. Levels are asked down to the one that has the line, and those that missed are
  * filled from there up. */
-static __attribute__((noinline)) enum caches_tried missed_further(struct caches_front *front, bool write, uint32_t slot,
-                                                                  uint64_t line)
+static __attribute__((noinline)) enum caches_tried missed_further(struct caches_l1_handle *l1_handle, bool write,
+                                                                  uint32_t slot, uint64_t line)
 {
-    const struct missed m = missed_by(front, write, slot, line);
+    const struct missed m = missed_by(l1_handle, write, slot, line);
     struct cache_level *second = m.first->next;
     second->misses[(size_t)write]++;
     look_far(&m, second);
@@ -334,52 +334,52 @@ static __attribute__((noinline)) enum caches_tried missed_further(struct caches_
 #define CACHE_JOIN(a, b) CACHE_JOIN2(a, b)
 
 /* Any miss of any machine, at any level. */
-static __attribute__((noinline)) enum caches_tried missed_any(struct caches_front *front, bool write, uint32_t slot,
-                                                              uint64_t line)
+static __attribute__((noinline)) enum caches_tried missed_any(struct caches_l1_handle *l1_handle, bool write,
+                                                              uint32_t slot, uint64_t line)
 {
-    const struct missed m = missed_by(front, write, slot, line);
+    const struct missed m = missed_by(l1_handle, write, slot, line);
     struct cache_level *second = m.first->next;
     C2_ASSERT(!(write && m.first->clean));
     m.first->misses[(size_t)write]++;
     cache_event_log_asked(m.first, slot);
     if (second && !ask(second, write, slot + 1, cache_contents_set_of(second, line), false))
-        return missed_further(front, write, slot, line);
+        return missed_further(l1_handle, write, slot, line);
     return fill_first(&m, 1);
 }
 
-static __attribute__((noinline)) enum caches_tried access_by_policy(struct caches_front *front, bool write,
+static __attribute__((noinline)) enum caches_tried access_by_policy(struct caches_l1_handle *l1_handle, bool write,
                                                                     uint32_t slot, uint64_t line)
 {
-    struct cache_level *first = cache_level_of(front);
+    struct cache_level *first = cache_level_of(l1_handle);
     uint32_t *words = words_at(first, cache_contents_set_of(first, line));
     const uint32_t place = sets_find(words, slot + 1, first->sets.ways);
     if (C2_UNLIKELY(place >= first->sets.ways))
-        return missed_any(front, write, slot, line);
-    front->hits[(size_t)write]++;
+        return missed_any(l1_handle, write, slot, line);
+    l1_handle->hits[(size_t)write]++;
     words[place] |= write;
     hit_by_policy(first, &words[place]);
     return cache_event_log_hit(first, slot);
 }
 
-static enum caches_tried access_any(struct caches_front *front, bool write, uint32_t slot, uint64_t line)
+static enum caches_tried access_any(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t line)
 {
-    struct cache_level *first = cache_level_of(front);
+    struct cache_level *first = cache_level_of(l1_handle);
     if (!first->ordered)
-        return access_by_policy(front, write, slot, line);
+        return access_by_policy(l1_handle, write, slot, line);
     uint32_t *words = words_at(first, cache_contents_set_of(first, line));
-    front->youngest = words;
+    l1_handle->youngest = words;
     if (C2_UNLIKELY(!sets_hit(words, slot + 1, write, first->sets.ways)))
-        return missed_any(front, write, slot, line);
-    front->hits[(size_t)write]++;
+        return missed_any(l1_handle, write, slot, line);
+    l1_handle->hits[(size_t)write]++;
     return cache_event_log_hit(first, slot);
 }
 
 #if CACHE_FORM != CACHE_FORM_SCALAR
 
 /* The victim of a first level is dirty, all else of the miss is done. */
-static __attribute__((noinline)) enum caches_tried wrote(struct caches_front *front, uint32_t victim)
+static __attribute__((noinline)) enum caches_tried wrote(struct caches_l1_handle *l1_handle, uint32_t victim)
 {
-    struct cache_level *first = cache_level_of(front);
+    struct cache_level *first = cache_level_of(l1_handle);
     const uint32_t tag = cache_sets_tag(victim);
     first->counts.writebacks++;
     write_down(first->next, tag, cache_lines_line(first->lines, tag - 1));
@@ -388,31 +388,31 @@ static __attribute__((noinline)) enum caches_tried wrote(struct caches_front *fr
 
 /* A miss of a first level of eight ways, nothing being above it. What the second level serves is most of it. Functions
  * without calls but at their ends: so neither a hit nor this needs a stack. */
-static enum caches_tried missed_eight(struct caches_front *front, bool write, uint32_t slot, uint64_t line)
+static enum caches_tried missed_eight(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t line)
 {
-    struct cache_level *first = cache_level_of(front), *second = first->next;
-    uint32_t *const words = front->youngest;
+    struct cache_level *first = cache_level_of(l1_handle), *second = first->next;
+    uint32_t *const words = l1_handle->youngest;
     C2_PROMISE(!(write && first->clean) && first->depth == 0);
     first->misses[(size_t)write]++;
-    front->notified = slot;
-    if (!ask(second, write, slot + 1, (uint32_t)line & second->front.set_mask, true))
-        return missed_further(front, write, slot, line);
-    uint64_t *const at = front->event_log->at;
+    l1_handle->notified = slot;
+    if (!ask(second, write, slot + 1, (uint32_t)line & second->l1_handle.set_mask, true))
+        return missed_further(l1_handle, write, slot, line);
+    uint64_t *const at = l1_handle->event_log->at;
     const uint32_t victim = words[CACHE_EIGHT - 1];
     sets_front(words, CACHE_EIGHT - 1, cache_sets_word(slot + 1, write), CACHE_EIGHT);
-    at[0] = front->missed + slot;
+    at[0] = l1_handle->missed + slot;
     at[1] = cache_sets_tag(victim);
-    return C2_UNLIKELY(victim & CACHE_SETS_DIRTY) ? wrote(front, victim) : CACHES_MISSED;
+    return C2_UNLIKELY(victim & CACHE_SETS_DIRTY) ? wrote(l1_handle, victim) : CACHES_MISSED;
 }
 
-static enum caches_tried access_eight(struct caches_front *front, bool write, uint32_t slot, uint64_t line)
+static enum caches_tried access_eight(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t line)
 {
-    uint32_t *const words = &front->word[((uint32_t)line & front->set_mask) * CACHE_EIGHT];
-    front->youngest = words;
+    uint32_t *const words = &l1_handle->word[((uint32_t)line & l1_handle->set_mask) * CACHE_EIGHT];
+    l1_handle->youngest = words;
     if (C2_UNLIKELY(!sets_hit(words, slot + 1, write, CACHE_EIGHT)))
-        return missed_eight(front, write, slot, line);
-    front->hits[(size_t)write]++;
-    return cache_event_log_hit(cache_level_of(front), slot);
+        return missed_eight(l1_handle, write, slot, line);
+    l1_handle->hits[(size_t)write]++;
+    return cache_event_log_hit(cache_level_of(l1_handle), slot);
 }
 
 #endif

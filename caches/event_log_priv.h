@@ -88,21 +88,21 @@ static inline void cache_event_log_put(struct caches *caches, uint64_t word) { *
 /* A level that walks enter further down is asked by others too. */
 static inline void cache_event_log_asked(struct cache_level *first, uint32_t slot)
 {
-    first->front.notified = first->above_count == 0 ? slot : CACHES_NO_SLOT;
+    first->l1_handle.notified = first->above_count == 0 ? slot : CACHES_NO_SLOT;
 }
 
 /* The level asked first has the line. To its shadow the line that it was asked for last is the youngest already. */
 static inline enum caches_tried cache_event_log_hit(struct cache_level *first, uint32_t slot)
 {
-    struct caches_event_log_end *const event_log = first->front.event_log;
-    if (first->front.notified == slot)
+    struct caches_event_log_end *const event_log = first->l1_handle.event_log;
+    if (first->l1_handle.notified == slot)
         return CACHES_TRIED;
     cache_event_log_asked(first, slot);
     uint64_t *const at = event_log->at;
     *at = (uint64_t)first->level_index << TAPE_COLUMN | slot;
     event_log->at = at + 1;
-    C2_PROMISE(at + 1 >= event_log->stop || cache_access_holds(first->front.caches, slot));
-    return C2_UNLIKELY(at + 1 >= event_log->stop) ? cache_event_log_full(first->front.caches) : CACHES_TRIED;
+    C2_PROMISE(at + 1 >= event_log->stop || cache_access_holds(first->l1_handle.caches, slot));
+    return C2_UNLIKELY(at + 1 >= event_log->stop) ? cache_event_log_full(first->l1_handle.caches) : CACHES_TRIED;
 }
 
 #endif

@@ -72,11 +72,11 @@ static void move_sets(struct caches *caches, struct cache_level *level)
     level->sets = (struct cache_sets){.word = NULL};
 }
 
-static void leave_front(struct caches_front *front)
+static void leave_front(struct caches_l1_handle *l1_handle)
 {
-    front->set_mask = front->stride = front->ways = 0;
-    front->notified = LINES_NO_SLOT;
-    front->youngest = NULL;
+    l1_handle->set_mask = l1_handle->stride = l1_handle->ways = 0;
+    l1_handle->notified = LINES_NO_SLOT;
+    l1_handle->youngest = NULL;
 }
 
 enum c2_status cache_generalize(struct caches *caches, struct c2_error *err)
@@ -94,7 +94,7 @@ enum c2_status cache_generalize(struct caches *caches, struct c2_error *err)
     for (uint32_t i = 0; i < caches->node_count; i++) {
         move_shadow(caches, i);
         move_sets(caches, &caches->level[i]);
-        leave_front(&caches->level[i].front);
+        leave_front(&caches->level[i].l1_handle);
     }
     const bool failed = caches->classifier->rows.failed;
     cache_event_log_end(caches);

@@ -265,9 +265,9 @@ const struct caches_counts *cache_level_counts(const struct caches *caches, uint
     n->capacity = said[1][CACHES_CAPACITY];
     n->conflict = said[1][CACHES_CONFLICT];
     n->fa_only_misses = said[0][CACHES_COLD] + said[0][CACHES_CAPACITY];
-    n->hits = level->front.hits[0] + level->front.hits[1];
-    n->reads = level->front.hits[0] + level->misses[0];
-    n->writes = level->front.hits[1] + level->misses[1];
+    n->hits = level->l1_handle.hits[0] + level->l1_handle.hits[1];
+    n->reads = level->l1_handle.hits[0] + level->misses[0];
+    n->writes = level->l1_handle.hits[1] + level->misses[1];
     n->read_misses = level->misses[0];
     n->write_misses = level->misses[1];
     n->misses = n->read_misses + n->write_misses;

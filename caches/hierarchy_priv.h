@@ -34,10 +34,11 @@ struct cache_trail {
 };
 
 struct caches;
-/* An access of a usual machine that begins at the level of this front, as far as contents go; line: its physical
+/* An access of a usual machine that begins at the level of this handle, as far as contents go; line: its physical
  * number. A hit is written on the event log; of a miss (CACHES_MISSED) there is a brief record behind its end, and
  * the trail. */
-typedef enum caches_tried cache_access_function(struct caches_front *front, bool write, uint32_t slot, uint64_t line);
+typedef enum caches_tried cache_access_function(struct caches_l1_handle *l1_handle, bool write, uint32_t slot,
+                                                uint64_t line);
 
 /* Where that is written down (event log.c). */
 struct cache_event_log {

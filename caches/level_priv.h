@@ -19,14 +19,14 @@ struct cache_level {
     struct cache_policy policy;
     struct cache_shadow shadow;
     struct caches_counts counts;
-    struct cache_sets sets;    /* of a usual machine: what is here (contents.c): the words of the policy, or, */
-    bool ordered;              /* where it has true LRU and all ways may be filled, the lines of a set by age; */
-    struct caches_front front; /* its hits, and what its callers have at hand; */
-    uint32_t *touched;         /* that has no order: the word of the last access; */
-    uint64_t misses[2];        /* by whether it was a write: of these and the hits most of its counts are made */
-    bool plain;                /* one slice, and a power of two of sets */
-    bool hashed;               /* slices by masks, and shifts and masks find the set in one; */
-    unsigned divisor_shift;    /* divisor as a power of two */
+    struct cache_sets sets; /* of a usual machine: what is here (contents.c): the words of the policy, or, */
+    bool ordered;           /* where it has true LRU and all ways may be filled, the lines of a set by age; */
+    struct caches_l1_handle l1_handle; /* its hits, and what its callers have at hand; */
+    uint32_t *touched;                 /* that has no order: the word of the last access; */
+    uint64_t misses[2];     /* by whether it was a write: of these and the hits most of its counts are made */
+    bool plain;             /* one slice, and a power of two of sets */
+    bool hashed;            /* slices by masks, and shifts and masks find the set in one; */
+    unsigned divisor_shift; /* divisor as a power of two */
     struct cache_lines *lines;
     uint32_t level_index;     /* of the level in them */
     uint32_t depth;           /* of the levels that are asked one after the other: its place in an outcome */
@@ -63,9 +63,9 @@ struct cache_line {
     struct line_no physical_line;
 };
 
-static inline struct cache_level *cache_level_of(struct caches_front *front)
+static inline struct cache_level *cache_level_of(struct caches_l1_handle *l1_handle)
 {
-    return (struct cache_level *)(void *)((char *)front - offsetof(struct cache_level, front));
+    return (struct cache_level *)(void *)((char *)l1_handle - offsetof(struct cache_level, l1_handle));
 }
 
 struct cache_place {

@@ -61,7 +61,7 @@ static inline enum c2_status miss_code(struct sim_core *core, struct guest_va va
     core->sim->attributed.number++;
     const enum caches_tried tried = C2_UNLIKELY(slot == SIM_NO_SLOTS)
                                         ? CACHES_UNTRIED
-                                        : caches_try_missed(core->front[CACHES_FETCH], false, slot + line,
+                                        : caches_try_missed(core->l1_handle[CACHES_FETCH], false, slot + line,
                                                             physical_line);
     return sim_asked(core, tried, SIM_FETCH, page, va, err);
 }
@@ -393,18 +393,18 @@ void sim_end_whole(struct sim_core *core, struct sim_plan *plan)
 /* ------------------------------------------------------------------ which loop */
 
 /* Whether the level holds a page in its sets, line for set. */
-static bool consume_is_usual(const struct caches_front *front, uint32_t ways)
+static bool consume_is_usual(const struct caches_l1_handle *l1_handle, uint32_t ways)
 {
-    return caches_front_is(front, SIM_USUAL_SETS, ways);
+    return caches_l1_handle_is(l1_handle, SIM_USUAL_SETS, ways);
 }
 
 /* The ways of L1D, if the machine is a usual one and its loads and stores share their TLBs; else 0. */
 static uint32_t usual_ways(const struct sim *sim)
 {
     const struct sim_core *core = &sim->core;
-    const struct caches_front *data = core->front[CACHES_DATA];
+    const struct caches_l1_handle *data = core->l1_handle[CACHES_DATA];
     const bool more = consume_is_usual(data, SIM_USUAL_MORE_WAYS), any = more || consume_is_usual(data, SIM_USUAL_WAYS);
-    const bool code = !sim->has_l1i || consume_is_usual(core->front[CACHES_FETCH], SIM_USUAL_WAYS);
+    const bool code = !sim->has_l1i || consume_is_usual(core->l1_handle[CACHES_FETCH], SIM_USUAL_WAYS);
     const bool stages = sim->classifier.event_log && !core->tlb_split && sim->line_shift == SIM_USUAL_LINE_SHIFT;
     return !any || !code || !stages || sim->hears_instructions ? 0 : more ? SIM_USUAL_MORE_WAYS : SIM_USUAL_WAYS;
 }

@@ -7,7 +7,7 @@
 #ifndef C2_CONSUME_RULES_H
 #define C2_CONSUME_RULES_H
 
-#include "caches/front_simd.h"
+#include "caches/l1_handle_simd.h"
 #include "sim/sim_priv.h"
 
 #define PART static inline __attribute__((always_inline))
@@ -42,7 +42,7 @@ PART void page_known(struct sim_core *core, const enum caches_tlb_side side, uin
 
 PART void event_log_store(struct sim_core *core, const struct hot *hot)
 {
-    struct caches_event_log_end *const event_log = core->front[CACHES_DATA]->event_log;
+    struct caches_event_log_end *const event_log = core->l1_handle[CACHES_DATA]->event_log;
     core->sim->attributed.number += (uint64_t)(hot->event_log - event_log->at); /* a word each */
     event_log->at = hot->event_log;
 }
@@ -50,21 +50,22 @@ PART void event_log_store(struct sim_core *core, const struct hot *hot)
 /* What follows from the rest is notified too: only hits have come since. */
 PART void hot_store(struct sim_core *core, const struct hot *hot, const uint32_t ways)
 {
-    struct caches_front *const front = core->front[CACHES_DATA], *const code = core->front[CACHES_FETCH];
+    struct caches_l1_handle *const l1_handle = core->l1_handle[CACHES_DATA], *const code =
+                                                                                 core->l1_handle[CACHES_FETCH];
     core->repeats = hot->repeats & ~LOOSE;
     if (ways == 0)
         return;
     core->line_start = hot->line_start;
     page_known(core, CACHES_TLB_FETCH, core->fetch_line >> (C2_PAGE_SHIFT - SIM_USUAL_LINE_SHIFT));
     event_log_store(core, hot);
-    caches_front_forget(front);
+    caches_l1_handle_forget(l1_handle);
     if (code)
-        caches_front_forget(code);
+        caches_l1_handle_forget(code);
     if (hot->line_start == SIM_NO_START)
         return;
     core->data_start = hot->line_start;
     page_known(core, CACHES_TLB_LOAD, hot->line_start >> C2_PAGE_SHIFT);
-    caches_front_at(front, line_in_page(hot->line_start), ways);
+    caches_l1_handle_at(l1_handle, line_in_page(hot->line_start), ways);
 }
 
 PART struct hot hot_load(const struct sim_core *core, const uint32_t ways)
@@ -72,12 +73,12 @@ PART struct hot hot_load(const struct sim_core *core, const uint32_t ways)
     if (ways == 0)
         return (struct hot){core->line_start, core->repeats, NULL};
     const uint64_t loose = core->line_start != core->data_start ? LOOSE : 0;
-    return (struct hot){core->line_start, core->repeats | loose, core->front[CACHES_DATA]->event_log->at};
+    return (struct hot){core->line_start, core->repeats | loose, core->l1_handle[CACHES_DATA]->event_log->at};
 }
 
 PART enum c2_status keep_room(struct sim_core *core, enum c2_status status, struct c2_error *err)
 {
-    const struct caches_event_log_end *event_log = core->front[CACHES_DATA]->event_log;
+    const struct caches_event_log_end *event_log = core->l1_handle[CACHES_DATA]->event_log;
     const bool lacks = event_log->stop - event_log->at < ROOM;
     return C2_UNLIKELY(lacks) && status == C2_OK ? sim_classifier_pass(core->sim, err) : status;
 }
@@ -128,12 +129,12 @@ PART bool translated(struct sim_core *core, const struct sim_page *page, const e
 PART bool hits(const struct sim_core *core, struct hot *hot, const enum caches_side side, const struct sim_page *page,
                uint64_t va, uint32_t write, const uint32_t ways)
 {
-    struct caches_front *const front = core->front[side];
+    struct caches_l1_handle *const l1_handle = core->l1_handle[side];
     const uint64_t line = line_in_page(va);
     const uint32_t slot = page->slot + (uint32_t)line;
-    if (C2_UNLIKELY(!caches_front_hit(front, line, slot, write, ways)))
+    if (C2_UNLIKELY(!caches_l1_handle_hit(l1_handle, line, slot, write, ways)))
         return false;
-    *hot->event_log++ = (side == CACHES_FETCH ? front->level_index_word : 0) | slot; /* L1D is level index 0 */
+    *hot->event_log++ = (side == CACHES_FETCH ? l1_handle->level_index_word : 0) | slot; /* L1D is level index 0 */
     return true;
 }
 
@@ -141,10 +142,10 @@ PART bool hits(const struct sim_core *core, struct hot *hot, const enum caches_s
 PART bool hit_holds(struct sim_core *core, const struct hot *hot, enum caches_side side, uint64_t va,
                     const uint32_t data_ways, const uint32_t ways)
 {
-    struct caches_front *front = core->front[side];
+    struct caches_l1_handle *l1_handle = core->l1_handle[side];
     hot_store(core, hot, data_ways);
-    caches_front_at(front, line_in_page(va), ways);
-    return sim_attribute_line_holds(core) && caches_front_last_holds(front);
+    caches_l1_handle_at(l1_handle, line_in_page(va), ways);
+    return sim_attribute_line_holds(core) && caches_l1_handle_last_holds(l1_handle);
 }
 
 /* ------------------------------------------------------------------ a fetch that enters a line */
@@ -155,7 +156,7 @@ PART enum c2_status fetch_slowly(struct sim_core *core, struct hot *hot, uint64_
 {
     hot_store(core, hot, ways);
     if (missed)
-        caches_front_at(core->front[CACHES_FETCH], line_in_page(start), SIM_USUAL_WAYS);
+        caches_l1_handle_at(core->l1_handle[CACHES_FETCH], line_in_page(start), SIM_USUAL_WAYS);
     return back(core, hot, (missed ? sim_fetch_missed : sim_fetch)(core, start, code, err), ways, err);
 }
 
@@ -198,31 +199,31 @@ PART enum c2_status refer_owned(struct sim_core *core, struct hot *hot, const st
 PART enum c2_status miss(struct sim_core *core, struct hot *hot, const struct sim_slot *slot,
                          const struct sim_page *page, uint64_t va, const uint32_t ways, struct c2_error *err)
 {
-    struct caches_front *const front = core->front[CACHES_DATA];
+    struct caches_l1_handle *const l1_handle = core->l1_handle[CACHES_DATA];
     const uint32_t line = (uint32_t)line_in_page(va);
     event_log_store(core, hot);
-    caches_front_at(front, line_in_page(va), ways);
-    const enum caches_tried tried = caches_try_missed(front, slot->write != 0, page->slot + line,
+    caches_l1_handle_at(l1_handle, line_in_page(va), ways);
+    const enum caches_tried tried = caches_try_missed(l1_handle, slot->write != 0, page->slot + line,
                                                       (struct line_no){page->line + line});
     C2_PROMISE(tried == CACHES_MISSED);
     (void)tried;
     const enum c2_status status = keep_room(core, sim_line_missed(core, slot, page, va, err), err);
-    hot->event_log = front->event_log->at;
+    hot->event_log = l1_handle->event_log->at;
     return status;
 }
 
 /* What sim_flush_repeats() does. */
 PART void flush(struct sim_core *core, struct hot *hot, uint64_t line, const uint32_t ways)
 {
-    struct caches_front *const front = core->front[CACHES_DATA];
+    struct caches_l1_handle *const l1_handle = core->l1_handle[CACHES_DATA];
     const uint64_t reads = (uint32_t)hot->repeats, writes = hot->repeats >> 32, all = reads + writes;
     hot->repeats = 0;
     core->sim->attributed.number += all;
     *core->tlb_accesses[CACHES_TLB_LOAD] += all;
     if (core->line_refs)
         *core->line_refs += all;
-    caches_front_at(front, line_in_page(line), ways);
-    caches_repeats(front, reads, writes);
+    caches_l1_handle_at(l1_handle, line_in_page(line), ways);
+    caches_repeats(l1_handle, reads, writes);
 }
 
 /* There are repeats of the line before to be notified of, or it is loose. False: the reference is one more of it. */
@@ -369,7 +370,7 @@ PART enum c2_status run_record(struct sim_core *core, struct hot *hot, const str
 /* Hits alone have filled the event log. */
 PART enum c2_status make_room(struct sim_core *core, struct hot *hot, const uint32_t ways, struct c2_error *err)
 {
-    if (ways == 0 || C2_LIKELY(core->front[CACHES_DATA]->event_log->stop - hot->event_log >= ROOM))
+    if (ways == 0 || C2_LIKELY(core->l1_handle[CACHES_DATA]->event_log->stop - hot->event_log >= ROOM))
         return C2_OK;
     hot_store(core, hot, ways);
     return back(core, hot, C2_OK, ways, err);

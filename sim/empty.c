@@ -19,7 +19,7 @@ static void empty_lend(struct sim *sim)
         struct sim_core *core = sim_core_at(sim, i);
         core->far = caches_far(sim->caches);
         for (unsigned side = CACHES_DATA; side <= CACHES_FETCH; side++)
-            core->front[side] = caches_front(sim->caches, (enum caches_side)side);
+            core->l1_handle[side] = caches_l1_handle(sim->caches, (enum caches_side)side);
     }
 }
 

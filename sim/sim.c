@@ -216,7 +216,7 @@ void sim_flush_repeats(struct sim_core *core)
         *core->line_refs += reads + writes;
     *core->tlb_accesses[CACHES_TLB_LOAD] += reads;
     *core->tlb_accesses[core->tlb_split] += writes;
-    if (caches_repeats(core->front[CACHES_DATA], reads, writes))
+    if (caches_repeats(core->l1_handle[CACHES_DATA], reads, writes))
         return;
     caches_repeat(core->sim->caches, false, reads);
     caches_repeat(core->sim->caches, true, writes);

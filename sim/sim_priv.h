@@ -105,18 +105,18 @@ struct sim_core {
     uint64_t *line_refs; /* of the owner of all of that line; NULL: its references count for owners one by one */
     uint64_t line_mask;  /* of the offset in a line */
     unsigned line_shift;
-    struct caches_front *front[2]; /* by enum caches_side */
-    const uint32_t *far;           /* caches_far() */
-    uint64_t fetch_line;           /* virtual line of the last fetch; stays 0 on a machine without L1I */
-    uint32_t rep_block;            /* of the last REP, if a fault has left it unfinished; else SIM_NO_BLOCK */
-    uint64_t rep_left;             /* elements that it has still to do */
-    uint32_t code;                 /* with attribution: of the instruction that makes the accesses, */
-    const struct sim_slot *slot;   /* and in a whole run of a plan its slot; NULL: it is its fetch */
-    bool second;                   /* of a slot that reads and writes, the write is on its own */
-    bool alone;                    /* the record is no such run; then: */
-    uint64_t references;           /* of the record, that have begun */
-    enum c2_status status;         /* of what has failed: SIM_FAILED */
-    uint32_t untranslated;         /* the bits of the access being made that go with its miss: see sim_untranslated() */
+    struct caches_l1_handle *l1_handle[2]; /* by enum caches_side */
+    const uint32_t *far;                   /* caches_far() */
+    uint64_t fetch_line;                   /* virtual line of the last fetch; stays 0 on a machine without L1I */
+    uint32_t rep_block;                    /* of the last REP, if a fault has left it unfinished; else SIM_NO_BLOCK */
+    uint64_t rep_left;                     /* elements that it has still to do */
+    uint32_t code;                         /* with attribution: of the instruction that makes the accesses, */
+    const struct sim_slot *slot;           /* and in a whole run of a plan its slot; NULL: it is its fetch */
+    bool second;                           /* of a slot that reads and writes, the write is on its own */
+    bool alone;                            /* the record is no such run; then: */
+    uint64_t references;                   /* of the record, that have begun */
+    enum c2_status status;                 /* of what has failed: SIM_FAILED */
+    uint32_t untranslated; /* the bits of the access being made that go with its miss: see sim_untranslated() */
 
     bool tlb_on[2];                             /* by enum caches_side: these have TLBs */
     bool tlb_split;                             /* loads and stores have first levels of their own */
@@ -646,7 +646,7 @@ static inline enum c2_status sim_missed_data(struct sim_core *core, enum sim_kin
         return sim_classifier_missed(core, kind, va, err);
     C2_PROMISE(sim_last_access_site_holds(core, kind, va, last->word));
     const uint32_t bits = sim_miss_bits(core, kind, page);
-    return caches_defer_front(core->front[CACHES_DATA], last->word, bits) == CACHES_FULL
+    return caches_defer_l1_handle(core->l1_handle[CACHES_DATA], last->word, bits) == CACHES_FULL
                ? sim_classifier_pass(core->sim, err)
                : C2_OK;
 }
@@ -754,14 +754,15 @@ static inline enum caches_tried sim_try_caches(struct sim_core *core, enum sim_k
                                                struct guest_va va)
 {
     const uint32_t line = sim_line_of(va, core->line_shift), slot = page->slot;
-    struct caches_front *const front = core->front[kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA];
+    struct caches_l1_handle *const l1_handle = core->l1_handle[kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA];
     const struct line_no physical_line = {page->line + line};
     if (C2_UNLIKELY(slot == SIM_NO_SLOTS))
         return CACHES_UNTRIED;
     if (C2_UNLIKELY(core->sim->hears_instructions))
         sim_attribute_try(core, kind, va);
-    const enum caches_tried tried = caches_again(front, kind == SIM_WRITE, slot + line, physical_line);
-    return tried == CACHES_UNTRIED ? caches_try_others(front, kind == SIM_WRITE, slot + line, physical_line) : tried;
+    const enum caches_tried tried = caches_again(l1_handle, kind == SIM_WRITE, slot + line, physical_line);
+    return tried == CACHES_UNTRIED ? caches_try_others(l1_handle, kind == SIM_WRITE, slot + line, physical_line)
+                                   : tried;
 }
 
 static inline enum c2_status sim_ask_caches(struct sim_core *core, enum sim_kind kind, const struct sim_page *page,
