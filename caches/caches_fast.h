@@ -22,8 +22,8 @@ uint32_t caches_slot(struct caches *caches, struct line_no physical_line);
 enum caches_tried {
     CACHES_UNTRIED, /* nothing at all has changed, and caches_access() is to be called */
     CACHES_TRIED,   /* a hit in the first level: done, all counts included */
-    CACHES_MISSED, /* the levels have missed and been filled: caches_classify() or caches_defer() is to be called next */
-    CACHES_FULL,   /* as TRIED, and the event log is full: see caches_defer_to() */
+    CACHES_MISSED,  /* the levels have missed and been filled: caches_classify() or caches_defer() is to follow */
+    CACHES_FULL,    /* as TRIED, and the event log is full: see caches_defer_to() */
 };
 /* With SHiP, caches_set_instruction() comes before each: of a fetch with the address of its line, which has no other
  * instruction. */
