@@ -15,14 +15,14 @@
 
 /* ------------------------------------------------------------------ side by side */
 
-static bool may_wait; /* differences are wanted: say nothing */
+static bool quiet; /* differences are wanted: say nothing */
 
 static bool same_counts(const char *level, const struct caches_counts *fast, const struct caches_counts *slow)
 {
     bool same = true;
 #define X(field, help) \
     if (fast->field != slow->field) { \
-        if (!may_wait) \
+        if (!quiet) \
             printf("%s %s: %llu, the twin has %llu\n", level, #field, (unsigned long long)fast->field, \
                    (unsigned long long)slow->field); \
         same = false; \
@@ -37,7 +37,7 @@ static bool same_fifo(const char *level, const struct analyses_fifo_counts *fast
                       const struct analyses_fifo_counts *slow)
 {
     bool same = memcmp(fast, slow, sizeof *fast) == 0;
-    if (!same && !may_wait)
+    if (!same && !quiet)
         printf("%s: the FIFO detectors differ\n", level);
     return same;
 }
@@ -49,7 +49,7 @@ static bool same_prefetches(const struct caches *caches, uint32_t number, const 
         const struct caches_prefetch_counts *fast = caches_prefetch_counts(caches, number, (enum caches_prefetcher)i);
 #define X(field, help) \
     if (fast->field != slow->prefetch[i].field) { \
-        if (!may_wait) \
+        if (!quiet) \
             printf("%s %s %s: %llu, the twin has %llu\n", slow->config.name, caches_prefetcher_names[i], #field, \
                    (unsigned long long)fast->field, (unsigned long long)slow->prefetch[i].field); \
         same = false; \
@@ -104,7 +104,7 @@ static bool same_outcomes(const struct caches_outcome *fast, const struct caches
         if (i < slow->depth)
             same &= same_event(&fast->event[i], &slow->event[i], evictors);
     }
-    if (!same && !may_wait)
+    if (!same && !quiet)
         printf("the outcomes differ\n");
     return same;
 }
@@ -123,7 +123,7 @@ static bool same_stores(const struct caches *caches, const struct twin *twin, bo
     for (size_t i = 0; i < count && same; i++)
         same = fast[i].first == twin->stored[i].first &&
                same_outcomes(&fast[i].outcome, &twin->stored[i].outcome, fast[i].first, twin, evictors);
-    if (!same && !may_wait)
+    if (!same && !quiet)
         printf("the stores passed on differ\n");
     return same;
 }
@@ -261,7 +261,7 @@ static bool same_instructed(const struct pair *pair)
         const struct caches_instructed *slow = &pair->twin->instructed.by[tag];
 #define X(field, help) \
     if ((tag < count ? fast[tag].field : 0) != slow->field) { \
-        if (!may_wait) \
+        if (!quiet) \
             printf("tag %zu %s: %llu, the twin has %llu\n", tag, #field, \
                    (unsigned long long)(tag < count ? fast[tag].field : 0), (unsigned long long)slow->field); \
         same = false; \
@@ -341,7 +341,7 @@ static bool run_instructed(const struct caches_machine *machine, uint64_t seed, 
     while (pair.twin->instructed.buffers != 0)
         twin_write_out(pair.twin, 0);
     same = same && same_instructed(&pair);
-    if (!same && !may_wait) {
+    if (!same && !quiet) {
         printf("seed %llu, step %llu\n", (unsigned long long)seed, (unsigned long long)i - 1);
         print_machine(machine);
     }
@@ -374,7 +374,7 @@ static bool run(const struct caches_machine *machine, uint64_t seed, uint64_t st
             caches_check(pair.caches);
     }
     caches_check(pair.caches);
-    if (!same && !may_wait) {
+    if (!same && !quiet) {
         printf("seed %llu, step %llu\n", (unsigned long long)seed, (unsigned long long)i - 1);
         print_machine(machine);
     }
@@ -515,7 +515,7 @@ static void instructed_machines(void **state)
 static void wrong_hint_is_caught(void **state)
 {
     (void)state;
-    may_wait = true;
+    quiet = true;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct c2_rng rng;
         c2_rng_init(&rng, seed, "machine");
@@ -523,7 +523,7 @@ static void wrong_hint_is_caught(void **state)
         add_hints(&machine, &rng);
         assert_false(run_instructed(&machine, seed, 1500, OTHER_LINE));
     }
-    may_wait = false;
+    quiet = false;
 }
 
 /* An instruction told wrongly is noticed where a prefetcher or a policy looks at it. */
@@ -537,21 +537,21 @@ static void wrong_instruction_is_caught(void **state)
                                               .slices = 1,
                                               .prefetchers = 1u << CACHES_PREFETCH_STRIDE,
                                               .stride_distance = 1};
-    may_wait = true;
+    quiet = true;
     assert_true(run(&machine, 1, 3000, RIGHT, 0));
     assert_false(run(&machine, 1, 3000, OTHER_PC, 0));
     machine.levels[0].prefetchers = 0;
     machine.levels[0].policy = CACHES_SHIP; /* which does not mind other instructions as long as they stay the same */
     assert_true(run(&machine, 1, 3000, RIGHT, 0));
     assert_false(run(&machine, 1, 3000, OTHER_PC, 1500));
-    may_wait = false;
+    quiet = false;
 }
 
 /* The check can fail: lines told wrongly and access sites told wrongly are noticed on every machine. */
 static void mutant_is_caught(void **state)
 {
     (void)state;
-    may_wait = true;
+    quiet = true;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct c2_rng rng;
         c2_rng_init(&rng, seed, "machine");
@@ -559,7 +559,7 @@ static void mutant_is_caught(void **state)
         assert_false(run(&machine, seed, 2000, OTHER_LINE, 10 * seed));
         assert_false(run(&machine, seed, 4000, OTHER_ACTOR, 10 * seed));
     }
-    may_wait = false;
+    quiet = false;
 }
 
 int main(void)

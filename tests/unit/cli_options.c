@@ -95,7 +95,7 @@ static char *describe(const struct cli_options *o)
             fprintf(to, "%s=%s ", profiles[i][0], profiles[i][1]);
     fprintf(to, "%s%s%s%s%s%s%s", o->run.no_sim ? "no-sim " : "", o->run.analyses[ANALYSIS_fifo] ? "fifo " : "",
             o->run.inherit_env ? "inherit-env " : "", o->run.progress ? "progress " : "", o->run.stats ? "stats " : "",
-            o->run.may_wait ? "quiet " : "", o->run.verbose ? "verbose " : "");
+            o->run.quiet ? "quiet " : "", o->run.verbose ? "verbose " : "");
     if (o->run.perf_map)
         fprintf(to, "perf-map=%s ", o->run.perf_map);
     if (o->run.full)

@@ -21,7 +21,7 @@ typedef unsigned long long ull;
 
 /* Modules are opened here by their path, so no address space is needed. */
 static struct loader_symbols *symbols;
-static bool may_wait; /* differences are expected */
+static bool quiet; /* differences are expected */
 
 static int start(void **state)
 {
@@ -195,7 +195,7 @@ static void compare_one(struct totals *totals, struct loader_module *module, con
         totals->padding++;
     else if (is_misnamed(frames, count, answers, expected))
         totals->misnamed++;
-    else if (totals->differing++ == 0 && !may_wait) {
+    else if (totals->differing++ == 0 && !quiet) {
         fprintf(stderr, "%s 0x%llx:\n", module->path, (ull)address);
         show(frames, count, answers, expected);
     }
@@ -268,9 +268,9 @@ static void test_frames_from_a_debug_file(void **state)
 static void test_the_comparison_notices_other_frames(void **state)
 {
     (void)state;
-    may_wait = true;
+    quiet = true;
     assert_true(compare("inline_o3", "inline").differing > 100);
-    may_wait = false;
+    quiet = false;
 }
 
 /* Without symbols and DWARF there is one frame, and nothing in it. */

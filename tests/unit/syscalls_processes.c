@@ -327,8 +327,8 @@ static void parents_are_told(void **state)
         assert_int_equal(info->si_status, told[i]);
         assert_int_equal(next_signal(SIGCHLD, &info), -EAGAIN);
     }
-    const int64_t may_wait = CALL(clone, 0, NULL, NULL, NULL, 0); /* without a signal for its end */
-    runs(may_wait, NULL, 0);
+    const int64_t quiet = CALL(clone, 0, NULL, NULL, NULL, 0); /* without a signal for its end */
+    runs(quiet, NULL, 0);
     assert_int_equal(next_signal(SIGCHLD, &info), -EAGAIN);
 }
 
