@@ -444,7 +444,7 @@ def progress():
         check(match, "the line of a phase: %r" % shown[:200])
         # the program's own output takes the line's place
         words = ["sh", "-c", 'exec "$0" "$@" >&2', EMULATOR, "-q", "--progress", "-m", "teach",
-                 os.path.join(IMAGES, "matmul"), "600"]
+                 os.path.join(IMAGES, "matmul"), "400"]
         match, shown = shown_until(words, directory, rb"c\[\d+\]\[\d+\] = ")
         check(match and b" M/s" in shown, "a line, and then the program's: %r" % shown[-200:])
         check(match and shown[:match.start()].endswith(b"\r\x1b[K"), "no line before it: %r" % shown[-200:])
