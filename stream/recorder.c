@@ -75,7 +75,7 @@ static void begin_chunk(struct stream_recorder *r)
     r->words = 0;
 }
 
-static uint8_t *recorder_put_number(uint8_t *to, uint64_t n)
+static inline uint8_t *recorder_put_number(uint8_t *to, uint64_t n)
 {
     for (; n >= 0x80; n >>= 7)
         *to++ = (uint8_t)(n | 0x80);
@@ -263,32 +263,33 @@ static enum c2_status define(struct stream_recorder *r, uint32_t number, struct 
 
 /* ------------------------------------------------------------------ records */
 
-static uint8_t *put_surprise(uint8_t *to, struct recording_model *model, uint64_t residual)
-{
-    if (residual == model->residual) {
-        *to++ = 0;
-        return to;
-    }
-    model->residual = residual;
-    return recorder_put_number(to, recording_fold(residual));
-}
-
-/* From slot `first` on. Bit s of the masks: slot s was not what was expected. */
+/* From slot `first` on. Bit s of the masks: slot s was not what was expected. What changes with each slot is kept in
+ * registers: stores of bytes may be to anything that r names. */
 static bool put_slots(struct stream_recorder *r, struct model_slot *slots, const uint64_t *words, uint32_t first,
                       uint32_t count, uint8_t *masks)
 {
-    bool any = false;
-    memset(masks, 0, (count + 7) / 8);
-    for (uint32_t s = first; s < count; s++) {
-        const uint64_t residual = words[s] - slots[s].last - slots[s].stride;
-        recording_learn(&slots[s], words[s]);
-        if (residual == 0)
-            continue;
-        r->values = put_surprise(r->values, &r->model, residual);
-        masks[s / 8] |= (uint8_t)(1u << s % 8);
-        any = true;
+    uint8_t *to = r->values;
+    uint64_t before = r->model.residual;
+    unsigned any = 0;
+    memset(masks, 0, (first + 7) / 8);
+    for (uint32_t s = first; s < count;) {
+        const uint32_t byte = s / 8, end = count < byte * 8 + 8 ? count : byte * 8 + 8;
+        unsigned mask = 0;
+        for (; s < end; s++) {
+            const uint64_t residual = words[s] - slots[s].last - slots[s].stride;
+            recording_learn(&slots[s], words[s]);
+            if (residual == 0)
+                continue;
+            to = recorder_put_number(to, residual == before ? 0 : recording_fold(residual));
+            before = residual;
+            mask |= 1u << s % 8;
+        }
+        masks[byte] = (uint8_t)mask;
+        any |= mask;
     }
-    return any;
+    r->values = to;
+    r->model.residual = before;
+    return any != 0;
 }
 
 /* What follows the item's first byte. */
@@ -298,14 +299,22 @@ static void put_masks(struct stream_recorder *r, const uint8_t *masks, uint32_t 
     r->control += (slots + 7) / 8;
 }
 
+/* A record of all its block's instructions and slots. */
+static inline bool is_of_whole_block(const struct stream_recorder *r, uint64_t header)
+{
+    const uint32_t block = stream_header_block(header);
+    if (C2_LIKELY(header == r->model.blocks[(size_t)block + 1].plain))
+        return true;
+    const struct stream_block *about = stream_blocks_at(r->blocks, block);
+    return header == stream_header(block, about->insn_count, about->slot_count);
+}
+
 static void put_surprising(struct stream_recorder *r, uint64_t header, bool surprise, const uint8_t *masks)
 {
     const uint32_t block = stream_header_block(header), slots = stream_header_slots(header);
-    const struct stream_block *about = stream_blocks_at(r->blocks, block);
-    const bool expected = header == r->model.expected;
-    if (expected) {
+    if (header == r->model.expected) {
         put_item(r, ITEM_SURPRISE);
-    } else if (header == stream_header(block, about->insn_count, about->slot_count)) {
+    } else if (is_of_whole_block(r, header)) {
         put_item(r, surprise ? ITEM_BLOCK_SURPRISE : ITEM_BLOCK);
         r->control = recorder_put_number(r->control, block);
     } else {
