@@ -271,7 +271,9 @@ static bool put_slots(struct stream_recorder *r, struct model_slot *slots, const
     uint8_t *to = r->values;
     uint64_t before = r->model.residual;
     unsigned any = 0;
-    memset(masks, 0, (first + 7) / 8);
+    masks[0] = 0;
+    if (C2_UNLIKELY(first > 8))
+        memset(masks, 0, (first + 7) / 8);
     for (uint32_t s = first; s < count;) {
         const uint32_t byte = s / 8, end = count < byte * 8 + 8 ? count : byte * 8 + 8;
         unsigned mask = 0;
@@ -295,8 +297,12 @@ static bool put_slots(struct stream_recorder *r, struct model_slot *slots, const
 /* What follows the item's first byte. */
 static void put_masks(struct stream_recorder *r, const uint8_t *masks, uint32_t slots)
 {
-    memcpy(r->control, masks, (slots + 7) / 8);
-    r->control += (slots + 7) / 8;
+    const uint32_t bytes = (slots + 7) / 8;
+    if (C2_LIKELY(bytes == 1))
+        *r->control = masks[0];
+    else
+        memcpy(r->control, masks, bytes);
+    r->control += bytes;
 }
 
 /* A record of all its block's instructions and slots. */
