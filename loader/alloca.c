@@ -9,13 +9,14 @@
  *   Compilers that touch each page of an array (-fstack-clash-protection) move RSP down in steps of a page, in a loop
  *   that compares it with where it is to go, and then by what is left: the loop's step is a place before.
  * Cost
- *   The bytes of a function are searched for the two instructions; only where they may be is it decoded.
+ *   The bytes of a function are searched for the two instructions; only where they may be is it decoded, and of its
+ *   instructions only those that may be such places have their operands decoded.
  * Not modelled
  *   Arrays of whole pages that are made by the loop alone, as gcc's -fstack-clash-protection may do where it knows that
  *   nothing is left; alloca of a constant size, which optimising compilers make a part of the frame; functions without
  *   a size in the symbol table.
  */
-#include <capstone/capstone.h>
+#include <Zydis/Zydis.h>
 
 #include "loader/symbols_priv.h"
 
@@ -23,6 +24,7 @@
 #define PAGE_STEP 4096
 #define LOOP_INSNS 3u  /* from the comparison to the step */
 #define REST_INSNS 12u /* from there to the step by what is left */
+#define VISIBLE 2u     /* operands in the text of an instruction that may be such a place */
 
 struct scan {
     struct loader_change *changes;
@@ -31,6 +33,12 @@ struct scan {
     unsigned compared; /* instructions since RSP was compared with a register */
     uint64_t step;     /* the step of a loop over pages; 0: no longer */
     unsigned since;    /* instructions */
+};
+
+struct decoded {
+    uint64_t address;
+    ZydisDecodedInstruction insn;
+    ZydisDecodedOperand op[VISIBLE]; /* of one that may matter; else of another */
 };
 
 /* ------------------------------------------------------------------ whether there are any */
@@ -68,80 +76,106 @@ static enum c2_status alloca_add(struct scan *scan, uint64_t address, bool behin
     return C2_OK;
 }
 
-static bool is_rsp(const cs_x86_op *op) { return op->type == X86_OP_REG && op->reg == X86_REG_RSP; }
+static bool is_reg(const ZydisDecodedOperand *op) { return op->type == ZYDIS_OPERAND_TYPE_REGISTER; }
+static bool is_imm(const ZydisDecodedOperand *op) { return op->type == ZYDIS_OPERAND_TYPE_IMMEDIATE; }
+static bool is_rsp(const ZydisDecodedOperand *op) { return is_reg(op) && op->reg.value == ZYDIS_REGISTER_RSP; }
+
+/* Those that the functions below look at; each has two operands in the text. */
+static bool may_matter(ZydisMnemonic mnemonic)
+{
+    return mnemonic == ZYDIS_MNEMONIC_CMP || mnemonic == ZYDIS_MNEMONIC_SUB || mnemonic == ZYDIS_MNEMONIC_ADD ||
+           mnemonic == ZYDIS_MNEMONIC_MOV || mnemonic == ZYDIS_MNEMONIC_LEA;
+}
 
 /* Loops over the pages of the frame itself compare behind the step only. */
-static bool compares(const cs_insn *insn)
+static bool compares(const struct decoded *at)
 {
-    const cs_x86_op *op = insn->detail->x86.operands;
-    return insn->id == X86_INS_CMP && op[0].type == X86_OP_REG && op[1].type == X86_OP_REG &&
+    const ZydisDecodedOperand *op = at->op;
+    return at->insn.mnemonic == ZYDIS_MNEMONIC_CMP && is_reg(&op[0]) && is_reg(&op[1]) &&
            is_rsp(&op[0]) != is_rsp(&op[1]);
 }
 
-static bool is_step(const struct scan *scan, const cs_insn *insn)
+static bool is_step(const struct scan *scan, const struct decoded *at)
 {
-    const cs_x86_op *op = insn->detail->x86.operands;
-    return insn->id == X86_INS_SUB && is_rsp(&op[0]) && op[1].type == X86_OP_IMM && op[1].imm == PAGE_STEP &&
-           scan->compared <= LOOP_INSNS;
+    const ZydisDecodedOperand *op = at->op;
+    return at->insn.mnemonic == ZYDIS_MNEMONIC_SUB && is_rsp(&op[0]) && is_imm(&op[1]) &&
+           op[1].imm.value.s == PAGE_STEP && scan->compared <= LOOP_INSNS;
 }
 
-static bool moves(const struct scan *scan, const cs_insn *insn)
+static bool is_frame_register(ZydisRegister reg) { return reg == ZYDIS_REGISTER_RSP || reg == ZYDIS_REGISTER_RBP; }
+
+static bool moves(const struct scan *scan, const struct decoded *at)
 {
-    const cs_x86_op *op = insn->detail->x86.operands;
-    if (insn->detail->x86.op_count != 2 || !is_rsp(&op[0]))
+    const ZydisDecodedOperand *op = at->op;
+    if (!is_rsp(&op[0]))
         return false;
-    switch (insn->id) {
-    case X86_INS_SUB:
-        return op[1].type != X86_OP_IMM || scan->step;
-    case X86_INS_ADD:
-        return op[1].type != X86_OP_IMM;
-    case X86_INS_MOV:
-        return op[1].type != X86_OP_REG || op[1].reg != X86_REG_RBP;
-    case X86_INS_LEA:
-        return (op[1].mem.base != X86_REG_RSP && op[1].mem.base != X86_REG_RBP) || op[1].mem.index != X86_REG_INVALID;
+    switch (at->insn.mnemonic) {
+    case ZYDIS_MNEMONIC_SUB:
+        return !is_imm(&op[1]) || scan->step;
+    case ZYDIS_MNEMONIC_ADD:
+        return !is_imm(&op[1]);
+    case ZYDIS_MNEMONIC_MOV:
+        return !is_reg(&op[1]) || op[1].reg.value != ZYDIS_REGISTER_RBP;
+    case ZYDIS_MNEMONIC_LEA:
+        return !is_frame_register(op[1].mem.base) || op[1].mem.index != ZYDIS_REGISTER_NONE;
     default:
         return false;
     }
 }
 
-static enum c2_status alloca_add_move(struct scan *scan, const cs_insn *insn, struct c2_error *err)
+static enum c2_status alloca_add_move(struct scan *scan, const struct decoded *at, struct c2_error *err)
 {
     enum c2_status status = scan->step ? alloca_add(scan, scan->step, false, err) : C2_OK;
     scan->step = 0;
     if (status == C2_OK)
-        status = alloca_add(scan, insn->address, false, err);
-    return status == C2_OK ? alloca_add(scan, insn->address + insn->size, true, err) : status;
+        status = alloca_add(scan, at->address, false, err);
+    return status == C2_OK ? alloca_add(scan, at->address + at->insn.length, true, err) : status;
 }
 
-static enum c2_status alloca_look(struct scan *scan, const cs_insn *insn, struct c2_error *err)
+static enum c2_status alloca_look(struct scan *scan, const struct decoded *at, struct c2_error *err)
 {
-    scan->compared = compares(insn) ? 0 : scan->compared + 1;
+    const bool matters = may_matter(at->insn.mnemonic);
+    scan->compared = matters && compares(at) ? 0 : scan->compared + 1;
     if (scan->step && ++scan->since > REST_INSNS)
         scan->step = 0;
-    if (is_step(scan, insn)) {
-        scan->step = insn->address;
+    if (matters && is_step(scan, at)) {
+        scan->step = at->address;
         scan->since = 0;
         return C2_OK;
     }
-    return moves(scan, insn) ? alloca_add_move(scan, insn, err) : C2_OK;
+    return matters && moves(scan, at) ? alloca_add_move(scan, at, err) : C2_OK;
 }
 
-static enum c2_status scan_code(struct scan *scan, csh capstone, const uint8_t *code, size_t bytes,
-                                struct c2_error *err)
+/* The operands of those that may matter only. false: it is no instruction, or not whole. */
+static bool alloca_decode(struct decoded *out, const ZydisDecoder *decoder, const uint8_t *code, size_t bytes)
 {
-    uint64_t address = scan->entry;
+    ZydisDecoderContext context;
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder, &context, code, bytes, &out->insn)))
+        return false;
+    if (!may_matter(out->insn.mnemonic))
+        return true;
+    C2_ASSERT(out->insn.operand_count_visible == VISIBLE);
+    return ZYAN_SUCCESS(ZydisDecoderDecodeOperands(decoder, &context, &out->insn, out->op, VISIBLE));
+}
+
+/* Up to the first bytes that are no instruction. */
+static enum c2_status scan_code(struct scan *scan, const uint8_t *code, size_t bytes, struct c2_error *err)
+{
+    ZydisDecoder decoder;
+    struct decoded at;
     enum c2_status status = C2_OK;
-    cs_insn *insn = capstone != 0 ? cs_malloc(capstone) : NULL;
-    while (insn && status == C2_OK && cs_disasm_iter(capstone, &code, &bytes, &address, insn))
-        status = alloca_look(scan, insn, err);
-    if (insn)
-        cs_free(insn, 1);
+    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    for (size_t done = 0; done < bytes && status == C2_OK; done += at.insn.length) {
+        if (!alloca_decode(&at, &decoder, code + done, bytes - done))
+            break;
+        at.address = scan->entry + done;
+        status = alloca_look(scan, &at, err);
+    }
     return status;
 }
 
-enum c2_status loader_changes_read(struct loader_change **out, uint32_t *count, struct loader_symbols *symbols,
-                                   const struct loader_module *module, uint64_t entry, uint64_t bytes,
-                                   struct c2_error *err)
+enum c2_status loader_changes_read(struct loader_change **out, uint32_t *count, const struct loader_module *module,
+                                   uint64_t entry, uint64_t bytes, struct c2_error *err)
 {
     struct scan scan = {.entry = entry, .compared = LOOP_INSNS + 1};
     const size_t wanted = bytes < FUNCTION_BYTES ? bytes : FUNCTION_BYTES;
@@ -151,7 +185,7 @@ enum c2_status loader_changes_read(struct loader_change **out, uint32_t *count, 
     const size_t read = loader_module_code(module, entry, code, wanted);
     enum c2_status status = C2_OK;
     if (may_have_changes(code, read))
-        status = scan_code(&scan, loader_capstone(symbols), code, read, err);
+        status = scan_code(&scan, code, read, err);
     c2_free(code);
     *out = scan.changes;
     *count = scan.count;

@@ -444,8 +444,8 @@ static enum c2_status read_changes(const struct reader *reader, uint64_t entry, 
     const struct loader_range *range = loader_ranges_find(&reader->module->functions.sized, entry);
     if (!range)
         return C2_OK;
-    enum c2_status status = loader_changes_read(&layout->changes, &layout->change_count, reader->symbols,
-                                                reader->module, entry, range->end - entry, err);
+    enum c2_status status = loader_changes_read(&layout->changes, &layout->change_count, reader->module, entry,
+                                                range->end - entry, err);
     for (uint32_t i = 1; i < layout->change_count && status == C2_OK; i++)
         if (layout->changes[i].behind) /* the instruction itself is the place before it */
             status = local_of(reader, entry + layout->changes[i - 1].offset, &layout->changes[i].local, err);

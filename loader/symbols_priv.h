@@ -250,9 +250,8 @@ void loader_arrays_release(struct loader_symbols *symbols);
 struct loader_layout;
 /* The places in this code where RSP moves by what has been computed, ascending; none if all it moves by is fixed. Each
  * has 0 for its local. (alloca.c) */
-enum c2_status loader_changes_read(struct loader_change **out, uint32_t *count, struct loader_symbols *symbols,
-                                   const struct loader_module *module, uint64_t entry, uint64_t bytes,
-                                   struct c2_error *err);
+enum c2_status loader_changes_read(struct loader_change **out, uint32_t *count, const struct loader_module *module,
+                                   uint64_t entry, uint64_t bytes, struct c2_error *err);
 void loader_layouts_retire(struct loader_symbols *symbols); /* the program that asked has ended */
 void loader_layouts_drop(struct loader_symbols *symbols, const struct loader_module *module); /* behind that */
 void loader_layouts_release(struct loader_symbols *symbols);
