@@ -108,7 +108,7 @@ struct analyses; /* those of one simulated machine */
 struct analyses_setup {
     const struct caches_machine *machine; /* outlives them */
     struct loader_symbols *symbols;       /* likewise; asked when memory appears and at the end */
-    bool unnamed; /* their objects will not be shown: blocks need no names of the source, which take time to find */
+    bool unnamed; /* their objects will not be shown: blocks need no names of the source, and no findings are made */
     const char *const *given;    /* [ANALYSES_KINDS]: the words of their options; NULL: not given, "": no argument */
     const char *const *settings; /* [ANALYSES_SETTING_KINDS]: likewise; NULL: none is given */
     const struct analyses
@@ -156,6 +156,7 @@ struct analysis_chapter {
 
 struct analysis_kind {
     bool on_without_option; /* and off with it */
+    bool for_findings;      /* they alone read it, which name objects: not made where those are unnamed */
     bool every_machine;     /* of those that are compared access by access (--against); else the first only */
     bool beside;            /* of those that are simulated side by side (several -m, --vary); else the first only */
     /* 1u << ANALYSIS_NAME of those before it that it cannot do without: they are made with it whether they are asked

@@ -282,6 +282,7 @@ static const void *excerpts_result(const struct analysis *analysis)
 }
 
 const struct analysis_kind analysis_excerpts = {.on_without_option = true,
+                                                .for_findings = true,
                                                 .only_with = 1u << ANALYSIS_profile,
                                                 .create = excerpts_create,
                                                 .subscriber = excerpts_subscriber,

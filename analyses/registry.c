@@ -75,7 +75,8 @@ static unsigned find_wanted(const struct analyses_setup *setup)
         const bool asked = (!!setup->given[i]) != kind->on_without_option || (kind->wanted && kind->wanted(setup));
         C2_ASSERT(kind->needs >> i == 0);
         const bool applies = !kind->applies || kind->applies(setup->machine);
-        if (applies && (kind->every_machine || !setup->first) && (asked || wanted >> i & 1))
+        const bool read = !kind->for_findings || !setup->unnamed;
+        if (applies && read && (kind->every_machine || !setup->first) && (asked || wanted >> i & 1))
             wanted |= 1u << i | kind->needs;
     }
     for (unsigned i = 0; i < ANALYSES_KINDS; i++)

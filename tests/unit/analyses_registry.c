@@ -73,6 +73,21 @@ static void options_make_them(void **state)
     expect((struct row[ANALYSES_KINDS]){[ANALYSIS_profile] = {.given = ""}, [ANALYSIS_against] = {"huge", true, true}});
 }
 
+/* Excerpts of the run take time at its end, and nothing but findings reads them. */
+static void without_names_no_findings(void **state)
+{
+    (void)state;
+    const char *const given[ANALYSES_KINDS] = {NULL};
+    for (int unnamed = 0; unnamed < 2; unnamed++) {
+        const struct analyses_setup setup = {.machine = &machine, .given = given, .unnamed = unnamed};
+        struct analyses *analyses;
+        assert_int_equal(C2_OK, analyses_create(&analyses, &setup, NULL));
+        assert_non_null(analyses_find(analyses, ANALYSIS_profile));
+        assert_int_equal(!unnamed, !!analyses_find(analyses, ANALYSIS_excerpts));
+        analyses_destroy(analyses);
+    }
+}
+
 static void each_option_concerns_one(void **state)
 {
     (void)state;
@@ -125,9 +140,8 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_make_them),
-        cmocka_unit_test(each_option_concerns_one),
-        cmocka_unit_test(a_file_that_cannot_be_finished),
+        cmocka_unit_test(options_make_them),         cmocka_unit_test(without_names_no_findings),
+        cmocka_unit_test(each_option_concerns_one),  cmocka_unit_test(a_file_that_cannot_be_finished),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
