@@ -53,69 +53,79 @@ static uint64_t next_start(const uint64_t *starts, size_t count, uint64_t addres
     return low < count && starts[low] < end ? starts[low] : end;
 }
 
-static enum c2_status functions_add_labels(struct loader_functions *out, const struct loader_symtab *table,
-                                           struct c2_error *err)
+/* Where the symbols begin that are no ranges with a size: labels, and in damaged files those that end nowhere. */
+struct labels {
+    uint64_t *starts;
+    uint32_t count, room;
+};
+
+/* A label reaches to its section's end as yet. */
+static enum c2_status functions_add_label(struct loader_functions *out, struct labels *labels,
+                                          const struct loader_symtab *table, const struct loader_symbol *symbol,
+                                          struct c2_error *err)
 {
-    struct loader_symbol symbol;
     GElf_Shdr section;
-    size_t count = 0;
-    uint64_t *starts = c2_alloc(table->count * sizeof *starts);
-    if (!starts)
+    if (!c2_grow((void **)&labels->starts, &labels->room, labels->count, sizeof *labels->starts))
         return c2_fail_memory(err, "symbols");
-    for (size_t i = 1; i < table->count; i++)
-        if (read_symbol(table, i, &symbol))
-            starts[count++] = symbol.address;
-    qsort(starts, count, sizeof *starts, compare_starts);
-    enum c2_status status = C2_OK;
-    for (size_t i = 1; i < table->count && status == C2_OK; i++) {
-        if (!read_symbol(table, i, &symbol) || symbol.bytes != 0 || !loader_symtab_section(table, &symbol, &section))
-            continue;
-        uint64_t end = section.sh_addr + section.sh_size;
-        struct loader_range range = {symbol.address, next_start(starts, count, symbol.address, end),
-                                     loader_symbol_pack(&symbol)};
-        status = loader_ranges_add(&out->labels, range, err);
+    labels->starts[labels->count++] = symbol->address;
+    if (symbol->bytes != 0 || !loader_symtab_section(table, symbol, &section))
+        return C2_OK;
+    const struct loader_range range = {symbol->address, section.sh_addr + section.sh_size, loader_symbol_pack(symbol)};
+    return loader_ranges_add(&out->labels, range, err);
+}
+
+/* The ranges with a size are in order: the next of them, or of the labels, is a label's end. */
+static void cut_labels(struct loader_functions *out, const struct labels *labels)
+{
+    if (labels->count != 0)
+        qsort(labels->starts, labels->count, sizeof *labels->starts, compare_starts);
+    for (size_t i = 0; i < out->labels.count; i++) {
+        struct loader_range *label = &out->labels.items[i];
+        label->end = next_start(labels->starts, labels->count, label->start, label->end);
+        label->end = loader_ranges_next(&out->sized, label->start, label->end);
     }
-    c2_free(starts);
-    return status;
 }
 
 /* ------------------------------------------------------------------ the whole */
 
-static enum c2_status add_sized(struct loader_functions *out, const struct loader_symtab *table, bool *any_local,
-                                struct c2_error *err)
+static enum c2_status add_symbols(struct loader_functions *out, struct labels *labels,
+                                  const struct loader_symtab *table, bool *any_local, struct c2_error *err)
 {
     struct loader_symbol symbol;
+    enum c2_status status = C2_OK;
     *any_local = false;
-    for (size_t i = 1; i < table->count; i++) {
+    for (size_t i = 1; i < table->count && status == C2_OK; i++) {
+        uint64_t end;
         if (!read_symbol(table, i, &symbol))
             continue;
         *any_local |= symbol.local;
-        uint64_t end;
-        if (__builtin_add_overflow(symbol.address, symbol.bytes, &end))
-            continue;
-        struct loader_range range = {symbol.address, end, loader_symbol_pack(&symbol)};
-        enum c2_status status = loader_ranges_add(&out->sized, range, err);
-        if (status != C2_OK)
-            return status;
+        if (symbol.bytes == 0 || __builtin_add_overflow(symbol.address, symbol.bytes, &end))
+            status = functions_add_label(out, labels, table, &symbol, err);
+        else
+            status = loader_ranges_add(&out->sized,
+                                       (struct loader_range){symbol.address, end, loader_symbol_pack(&symbol)}, err);
     }
-    return C2_OK;
+    return status;
 }
 
 enum c2_status loader_functions_read(struct loader_functions *out, Elf *elf, struct c2_error *err)
 {
     struct loader_symtab table;
+    struct labels labels = {.starts = NULL};
     bool any_local;
     *out = (struct loader_functions){0};
     if (!loader_symtab_open(&table, elf))
         return C2_OK;
-    enum c2_status status = add_sized(out, &table, &any_local, err);
-    bool whole = !table.dynamic && (any_local || out->sized.count == 0);
-    if (status == C2_OK && whole)
-        status = functions_add_labels(out, &table, err);
+    enum c2_status status = add_symbols(out, &labels, &table, &any_local, err);
+    if (table.dynamic || (!any_local && out->sized.count != 0)) /* the table is not whole */
+        loader_ranges_release(&out->labels);
     if (status == C2_OK)
         status = loader_ranges_seal(&out->sized, loader_symbol_prefer, err);
     if (status == C2_OK)
+        cut_labels(out, &labels);
+    if (status == C2_OK)
         status = loader_ranges_seal(&out->labels, loader_symbol_prefer, err);
+    c2_free(labels.starts);
     if (status != C2_OK)
         loader_functions_release(out);
     return status;

@@ -92,6 +92,12 @@ static size_t count_below(const struct loader_ranges *ranges, uint64_t address)
     return low;
 }
 
+uint64_t loader_ranges_next(const struct loader_ranges *ranges, uint64_t address, uint64_t end)
+{
+    const size_t at = count_below(ranges, address);
+    return at < ranges->count && ranges->items[at].start < end ? ranges->items[at].start : end;
+}
+
 const struct loader_range *loader_ranges_find(const struct loader_ranges *ranges, uint64_t address)
 {
     if (!ranges->reach)

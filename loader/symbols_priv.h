@@ -30,6 +30,8 @@ enum c2_status loader_ranges_seal(struct loader_ranges *ranges, int (*prefer)(ui
                                   struct c2_error *err);
 /* The innermost range that holds address: the latest start, then the earliest end. NULL if none. */
 const struct loader_range *loader_ranges_find(const struct loader_ranges *ranges, uint64_t address);
+/* Where the first range above address starts, if that is below end; else end. */
+uint64_t loader_ranges_next(const struct loader_ranges *ranges, uint64_t address, uint64_t end);
 void loader_ranges_check(const struct loader_ranges *ranges);
 void loader_ranges_release(struct loader_ranges *ranges);
 

@@ -36,6 +36,14 @@ static const struct loader_range *twin_find(const struct twin *twin, uint64_t ad
     return best;
 }
 
+static uint64_t twin_next(const struct twin *twin, uint64_t address, uint64_t end)
+{
+    for (size_t i = 0; i < twin->count; i++)
+        if (twin->items[i].start < twin->items[i].end && twin->items[i].start > address && twin->items[i].start < end)
+            end = twin->items[i].start;
+    return end;
+}
+
 #define SPACE 200u
 
 static void fill(struct twin *twin, struct loader_ranges *ranges, struct c2_rng *rng)
@@ -59,6 +67,8 @@ static unsigned differences(const struct twin *twin, const struct loader_ranges 
         const struct loader_range *want = twin_find(twin, address), *got = loader_ranges_find(ranges, address);
         different += want ? !got || got->start != want->start || got->end != want->end || got->value != want->value
                           : !!got;
+        const uint64_t end = address + address % 32;
+        different += twin_next(twin, address, end) != loader_ranges_next(ranges, address, end);
     }
     return different;
 }
@@ -92,7 +102,7 @@ static void test_twin_notices_a_missing_range(void **state)
     assert_int_equal(loader_ranges_seal(&ranges, smaller, NULL), C2_OK);
     assert_int_equal(differences(&twin, &ranges), 0);
     twin.count = 1;
-    assert_int_equal(differences(&twin, &ranges), 10);
+    assert_int_equal(differences(&twin, &ranges), 10 + 4); /* 6 to 9 have the next one below the end */
     loader_ranges_release(&ranges);
 }
 
@@ -103,6 +113,7 @@ static void test_empty_set(void **state)
     assert_null(loader_ranges_find(&ranges, 5));
     assert_int_equal(loader_ranges_seal(&ranges, smaller, NULL), C2_OK);
     assert_null(loader_ranges_find(&ranges, 5));
+    assert_int_equal(loader_ranges_next(&ranges, 5, 9), 9);
     loader_ranges_release(&ranges);
 }
 
