@@ -108,7 +108,7 @@ static const struct {
     {"memory that others have", memory_of_others, "sim_attribute_line_holds", true},
     {"a read that was no reference", one_read_more, "n->refs == n->reads + n->writes", false},
     {"a line access that no level saw", one_line_access_more, "of->levels[i].accesses == asked", false},
-    {"nobody to blame", nobody_to_blame, "*actor != 0", false},
+    {"nobody to blame", nobody_to_blame, "*access_site != 0", false},
 };
 
 /* What it says on standard error, and how it ends. */
