@@ -28,12 +28,14 @@
 
 static uint64_t bytes_bytes_of(const struct caches_origin *origin)
 {
+    C2_PROMISE(origin->bytes >= 1 && origin->first + origin->bytes <= CACHES_MAX_COHERENT_LINE);
     return c2_mask(origin->first, origin->first + origin->bytes - 1);
 }
 
 static struct cache_byte_user *user_of(struct cache_coherence *coherence, const struct cache_directed *line,
                                        uint32_t core)
 {
+    C2_PROMISE(line->record >= 1 && line->record <= coherence->record_count && core < coherence->cores);
     return &coherence->users[(size_t)(line->record - 1) * coherence->cores + core];
 }
 
@@ -53,6 +55,7 @@ static bool grow_users(struct cache_coherence *coherence)
 
 static bool begin_record(struct cache_coherence *coherence, uint32_t slot)
 {
+    C2_PROMISE(slot < coherence->room);
     struct cache_directed *line = &coherence->lines[slot];
     if (line->record != 0)
         return true;
@@ -77,6 +80,7 @@ static bool bytes_is_pair(const struct caches_shared_pair *pair, const struct ca
 static struct caches_shared_pair *bytes_find_pair(struct cache_coherence *coherence, uint32_t record,
                                                   const struct cache_byte_user *user, uint32_t core)
 {
+    C2_PROMISE(record < coherence->record_count && coherence->records[record].pairs <= coherence->pair_count);
     uint32_t *first = &coherence->records[record].pairs;
     for (uint32_t at = *first; at != 0; at = coherence->pairs[at - 1].next)
         if (bytes_is_pair(&coherence->pairs[at - 1], user, core))
@@ -95,6 +99,7 @@ static struct caches_shared_pair *bytes_find_pair(struct cache_coherence *cohere
 /* What waits is true sharing or not. */
 static bool bytes_settle(struct cache_coherence *coherence, uint32_t record, uint32_t core, bool truly)
 {
+    C2_PROMISE(record < coherence->record_count && core < coherence->cores);
     struct cache_byte_user *user = &coherence->users[(size_t)record * coherence->cores + core];
     if (!user->waits)
         return true;
@@ -116,6 +121,7 @@ static bool bytes_settle(struct cache_coherence *coherence, uint32_t record, uin
 
 bool cache_bytes_taken(struct cache_coherence *coherence, uint32_t slot, uint32_t core)
 {
+    C2_PROMISE(core != coherence->origin.core);
     const struct caches_origin *by = &coherence->origin;
     if (!begin_record(coherence, slot))
         return false;
@@ -132,6 +138,7 @@ bool cache_bytes_taken(struct cache_coherence *coherence, uint32_t slot, uint32_
 
 void cache_bytes_written(struct cache_coherence *coherence, const struct cache_directed *line)
 {
+    C2_PROMISE(line->record != 0 && coherence->lines[coherence->records[line->record - 1].slot].record == line->record);
     const uint64_t me = cache_core_bit(coherence->origin.core), bytes = bytes_bytes_of(&coherence->origin);
     for (uint64_t cores = line->lost & ~me; cores != 0; cores &= cores - 1)
         user_of(coherence, line, (uint32_t)__builtin_ctzll(cores))->foreign |= bytes;
@@ -139,6 +146,7 @@ void cache_bytes_written(struct cache_coherence *coherence, const struct cache_d
 
 bool cache_bytes_accessed(struct cache_coherence *coherence, const struct cache_directed *line, bool write, bool missed)
 {
+    C2_PROMISE(line->record != 0 && (line->lost & line->sharers) == 0);
     const struct caches_origin *by = &coherence->origin;
     struct cache_byte_user *user = user_of(coherence, line, by->core);
     const uint64_t bytes = bytes_bytes_of(by);
@@ -173,11 +181,13 @@ bool cache_bytes_settle(struct cache_coherence *coherence)
 
 enum c2_status caches_settle_shared(struct caches *caches, struct c2_error *err)
 {
+    C2_ASSERT(caches->coherence);
     return cache_bytes_settle(caches->coherence) ? C2_OK : c2_fail_memory(err, "what cores share");
 }
 
 void caches_drop_shared(struct caches *caches)
 {
+    C2_ASSERT(caches->coherence && caches->coherence->counts && caches->coherence->levels);
     struct cache_coherence *coherence = caches->coherence;
     memset(coherence->counts, 0, coherence->cores * sizeof *coherence->counts);
     memset(coherence->levels, 0, (size_t)coherence->cores * coherence->own_nodes * sizeof *coherence->levels);
@@ -194,6 +204,7 @@ size_t caches_shared_count(const struct caches *caches) { return caches->coheren
 
 struct caches_shared_line caches_shared_at(const struct caches *caches, size_t i)
 {
+    C2_ASSERT(i < caches->coherence->record_count);
     const struct cache_coherence *coherence = caches->coherence;
     const struct cache_byte_line *record = &coherence->records[i];
     return (struct caches_shared_line){.line = {cache_lines_line(&caches->lines, record->slot)},
@@ -202,6 +213,7 @@ struct caches_shared_line caches_shared_at(const struct caches *caches, size_t i
 
 struct caches_shared_user caches_shared_by(const struct caches *caches, size_t i, uint32_t core)
 {
+    C2_ASSERT(i < caches->coherence->record_count && core < caches->coherence->cores);
     return caches->coherence->users[i * caches->coherence->cores + core].sums;
 }
 

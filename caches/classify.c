@@ -19,6 +19,7 @@
 
 void cache_classifier_init(struct cache_classifier *classifier, struct caches *caches)
 {
+    C2_ASSERT(caches->usual && caches->node_count <= CACHES_MAX_LEVELS + 1);
     classifier->level_count = caches->level_count;
     cache_lines_bare(&caches->lines);
     classifier->rows.level_indices = classifier->rows.stamps.width = caches->level_count;
@@ -79,6 +80,7 @@ struct heard {
 static inline void classify_notify(const struct cache_rows *rows, struct caches_outcome *outcome, uint32_t depth,
                                    uint64_t evictor, uint64_t passed, enum caches_class class_)
 {
+    C2_PROMISE(depth < CACHES_MAX_LEVELS);
     struct caches_event *event = &outcome->event[depth];
     const uint32_t victim = (uint32_t)passed;
     event->class_ = class_;
@@ -93,6 +95,7 @@ static inline void classify_notify(const struct cache_rows *rows, struct caches_
 static inline void classify_lose(struct cache_rows *rows, uint64_t access_site, uint32_t level_index, uint32_t victim,
                                  uint64_t above)
 {
+    C2_PROMISE(victim != 0 && rows->evictors != CACHE_ROWS_NONE);
     cache_rows_lose(rows, victim - 1, level_index, access_site);
     for (; C2_UNLIKELY(above != 0); above &= above - 1)
         cache_rows_lose(rows, victim - 1, (uint32_t)__builtin_ctzll(above), access_site);
@@ -102,6 +105,7 @@ static inline void classify_lose(struct cache_rows *rows, uint64_t access_site, 
 static __attribute__((noinline)) void say_pushed(struct cache_classifier *classifier, uint64_t access_site,
                                                  struct caches_outcome *outcome)
 {
+    C2_PROMISE(classifier->pushed_count <= CACHE_MAX_PUSHED);
     struct cache_rows *rows = &classifier->rows;
     for (uint32_t i = 0; i < classifier->pushed_count; i++) {
         const struct cache_pushed *pushed = &classifier->pushed[i];
@@ -129,6 +133,7 @@ static inline __attribute__((always_inline)) uint32_t classify_miss(struct cache
     uint32_t depth = level_index == 0 ? 0 : event_log_depth(classifier, level_index), *const row = cache_rows_stamp(
                                                                                           rows, slot, 0);
     uint32_t *stamp = level_index == 0 ? row : cache_rows_stamp(rows, slot, level_index);
+    C2_PROMISE(depth + missed <= classifier->level_count);
     for (uint32_t i = 0; i < missed; i++) {
         const enum caches_class class_ = classify_touch(&classifier->level[level_index], stamp, slot, true);
         C2_PROMISE(!kept || classify_knows(classifier, slot, level_index, class_));
@@ -149,6 +154,7 @@ static inline __attribute__((always_inline)) uint32_t classify_miss(struct cache
 static inline void end_outcome(const struct cache_classifier *classifier, struct caches_outcome *outcome,
                                uint32_t server)
 {
+    C2_PROMISE(server <= classifier->level_count);
     const bool memory = server == classifier->level_count;
     outcome->served_by = server;
     outcome->depth = server + !memory;
@@ -198,6 +204,7 @@ static __attribute__((noinline)) enum c2_status say_counted(struct cache_classif
                                                             const struct caches_listener *listener,
                                                             struct c2_error *err)
 {
+    C2_PROMISE(classifier->counted <= VERDICTS_COUNTED);
     const uint32_t count = classifier->counted;
     classifier->counted = 0;
     return count != 0 ? listener->counted(listener->self, classifier->count, count, err) : C2_OK;
@@ -209,6 +216,7 @@ static inline __attribute__((always_inline)) void count_compactly(struct cache_c
                                                                   uint64_t access_site, uint32_t bits, uint32_t victim,
                                                                   uint32_t above)
 {
+    C2_PROMISE(classifier->counted < VERDICTS_COUNTED);
     struct cache_rows *rows = &classifier->rows;
     const bool kept = rows->evictors != CACHE_ROWS_NONE;
     const uint64_t evictor = kept ? cache_rows_evictor(rows, slot, level_index) : 0;
@@ -238,6 +246,7 @@ static __attribute__((noinline)) void say_compactly(struct cache_classifier *cla
     const uint64_t rest = (first >> TAPE_BEHIND & TAPE_BEHIND_MASK) > missed ? words[missed] : 0;
     const uint64_t access_site = words[0] >> 32 | rest << 32;
     uint32_t level_index = first >> TAPE_COLUMN & 15, depth = event_log_depth(classifier, level_index);
+    C2_PROMISE(depth + missed <= classifier->level_count);
     for (uint32_t i = 0; i < missed; i++) {
         uint32_t *stamp = cache_rows_stamp(&classifier->rows, slot, level_index);
         const enum caches_class class_ = classify_touch(&classifier->level[level_index], stamp, slot, true);
@@ -269,6 +278,7 @@ static __attribute__((noinline)) enum c2_status say_else(struct cache_classifier
     }
     if ((first >> TAPE_COLUMN & 15) == TAPE_GROUP)
         return cache_rows_add(&classifier->rows, words[0]) ? C2_OK : classify_no_memory(err);
+    C2_PROMISE(classifier->pushed_count + (first >> TAPE_BEHIND & TAPE_BEHIND_MASK) / 2 <= CACHE_MAX_PUSHED);
     for (uint32_t i = 0; i < (first >> TAPE_BEHIND & TAPE_BEHIND_MASK); i += 2)
         classifier->pushed[classifier->pushed_count++] = (struct cache_pushed){
             (uint32_t)(words[i] >> 32), (uint32_t)words[i], (uint32_t)words[i + 1]};

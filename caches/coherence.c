@@ -65,6 +65,7 @@
 
 struct cache_level *cache_node(struct caches *caches, uint32_t core, uint32_t depth)
 {
+    C2_PROMISE(core < caches_machine_cores(&caches->machine) && depth <= caches->level_count);
     const struct cache_coherence *coherence = caches->coherence;
     const bool l1i = depth == caches->level_count; /* without several cores there is no coherence */
     if (core == 0 || (!l1i && depth >= coherence->private_levels))
@@ -76,6 +77,7 @@ struct cache_level *cache_node(struct caches *caches, uint32_t core, uint32_t de
 /* Of the levels that the core has for itself; the last may be L1I. */
 static struct cache_level *own_node(const struct caches *caches, uint32_t core, uint32_t node)
 {
+    C2_PROMISE(node < caches->coherence->own_nodes);
     const bool l1i = node == L1I_NODE(caches->coherence);
     return cache_node((struct caches *)caches, core, l1i ? caches->level_count : node);
 }
@@ -92,6 +94,7 @@ static bool has_copy(const struct caches *caches, uint32_t core, const struct ca
 
 enum c2_status cache_coherence_init(struct caches *caches, struct c2_error *err)
 {
+    C2_ASSERT(caches->machine.cores > 1 && caches->machine.cores <= CACHES_MAX_CORES);
     const struct caches_machine *machine = &caches->machine;
     struct cache_coherence *coherence = caches->coherence = c2_calloc(1, sizeof *coherence);
     if (!coherence)
@@ -147,6 +150,7 @@ struct taken {
 static void coherence_take_level(struct cache_coherence *coherence, struct cache_level *level, uint32_t node,
                                  const struct cache_request *request, struct taken *taken)
 {
+    C2_PROMISE(level->core != coherence->origin.core && node < coherence->own_nodes);
     struct caches_core_level *counts = &coherence->levels[level->core * coherence->own_nodes + node];
     struct cache_state *const row = request->row, *state = &row[level->level_index];
     bool dirty = false;
@@ -175,6 +179,7 @@ static bool held_by_shared(const struct caches *caches, const struct cache_state
  * shadows. */
 static void forward(struct caches *caches, struct cache_state *row)
 {
+    C2_PROMISE(!held_by_shared(caches, row));
     for (uint32_t i = caches->coherence->private_levels; i < caches->level_count; i++) {
         cache_shadow_take(&caches->level[i].shadow, row[i].stamp);
         row[i].stamp = SHADOW_TAKEN;
@@ -183,6 +188,7 @@ static void forward(struct caches *caches, struct cache_state *row)
 
 static void count_intervention(struct caches *caches, uint32_t core, struct cache_state *row)
 {
+    C2_PROMISE(core != caches->coherence->origin.core);
     struct cache_coherence *coherence = caches->coherence;
     const bool forwarded = !held_by_shared(caches, row);
     if (forwarded)
@@ -196,6 +202,7 @@ static void count_intervention(struct caches *caches, uint32_t core, struct cach
 
 static void count_invalidation(struct cache_coherence *coherence, uint32_t core)
 {
+    C2_PROMISE(core != coherence->origin.core);
     if (!coherence->measuring)
         return;
     coherence->counts[coherence->origin.core].invalidations_sent++;
@@ -213,11 +220,13 @@ static void write_down(struct caches *caches, uint32_t core, struct cache_state 
 /* A write of another core. */
 static bool coherence_take(struct caches *caches, const struct cache_request *request, uint32_t core)
 {
+    C2_PROMISE(core != caches->coherence->origin.core);
     struct cache_coherence *coherence = caches->coherence;
     struct cache_directed *line = &coherence->lines[request->slot];
     struct taken taken = {.copy = false};
     for (uint32_t i = 0; i < coherence->own_nodes; i++)
         coherence_take_level(coherence, own_node(caches, core, i), i, request, &taken);
+    C2_PROMISE((taken.copy || !taken.dirty) && !has_copy(caches, core, request->row));
     if (taken.copy)
         count_invalidation(coherence, core);
     if (taken.dirty)
@@ -236,6 +245,7 @@ static bool coherence_take(struct caches *caches, const struct cache_request *re
 /* A read of another core: the owner's copies are clean then. */
 static void coherence_share(struct caches *caches, struct cache_state *row, uint32_t core)
 {
+    C2_PROMISE(core != caches->coherence->origin.core);
     struct cache_coherence *coherence = caches->coherence;
     bool dirty = false;
     for (uint32_t i = 0; i < coherence->own_nodes; i++) {
@@ -255,6 +265,7 @@ static void coherence_share(struct caches *caches, struct cache_state *row, uint
 static bool coherence_write_line(struct caches *caches, const struct cache_request *request,
                                  struct cache_directed *line)
 {
+    C2_PROMISE(request->write);
     struct cache_coherence *coherence = caches->coherence;
     const uint32_t core = coherence->origin.core;
     const uint64_t me = cache_core_bit(core);
@@ -294,6 +305,7 @@ static uint32_t marked_nodes(const struct caches *caches, const struct cache_sta
 
 bool cache_coherence_before(struct caches *caches, const struct cache_request *request)
 {
+    C2_PROMISE(request->slot < caches->coherence->room && caches->coherence->evicted_count == 0);
     struct cache_coherence *coherence = caches->coherence;
     struct cache_directed *line = &coherence->lines[request->slot];
     const uint64_t me = cache_core_bit(coherence->origin.core);
@@ -314,6 +326,7 @@ bool cache_coherence_before(struct caches *caches, const struct cache_request *r
 
 static void left_core(struct caches *caches, struct cache_directed *line, uint32_t core, const struct cache_state *row)
 {
+    C2_PROMISE(core < caches->coherence->cores);
     if (!(line->sharers & cache_core_bit(core)) || has_copy(caches, core, row))
         return;
     line->sharers &= ~cache_core_bit(core);
@@ -352,6 +365,7 @@ static void look_at_evicted(struct caches *caches)
 /* Out of all own levels of the core. */
 static void coherence_filter_out(struct caches *caches, uint32_t core, uint32_t slot)
 {
+    C2_PROMISE(caches->coherence->filter && caches->coherence->lines[slot].sharers & cache_core_bit(core));
     struct cache_coherence *coherence = caches->coherence;
     struct cache_state *row = cache_lines_row(&caches->lines, slot);
     bool dirty = false;
@@ -372,6 +386,7 @@ static uint32_t use_filter(struct caches *caches, uint32_t slot)
     if (!coherence->filter || !coherence->asked || coherence->lines[slot].sharers == 0 ||
         !cache_filter_use(coherence->filter, &caches->lines, slot, &victim))
         return LINES_NO_SLOT;
+    C2_PROMISE(victim != slot && victim < coherence->room);
     struct cache_directed *line = &coherence->lines[victim];
     coherence->counts[coherence->origin.core].filter_evictions += coherence->measuring;
     for (uint64_t cores = line->sharers; cores != 0; cores &= cores - 1) {
@@ -388,6 +403,7 @@ static uint32_t use_filter(struct caches *caches, uint32_t slot)
  * its levels takes, which has taken the line from others nevertheless. */
 static void has_none(struct caches *caches, struct cache_directed *line, uint32_t core)
 {
+    C2_PROMISE(!(line->sharers & cache_core_bit(core)));
     if (line->owner == core + 1)
         line->owner = 0;
     if (line->sharers == 0 && caches->coherence->filter)
@@ -406,6 +422,7 @@ static void notify_outcome(const struct caches *caches, struct caches_outcome *o
 
 bool cache_coherence_after(struct caches *caches, const struct cache_request *request, struct caches_outcome *outcome)
 {
+    C2_PROMISE(request->slot < caches->coherence->room);
     struct cache_coherence *coherence = caches->coherence;
     struct cache_directed *line = &coherence->lines[request->slot];
     const uint32_t core = coherence->origin.core;
@@ -462,6 +479,7 @@ bool cache_coherence_fetched(struct caches *caches, const struct cache_request *
     *filtered = LINES_NO_SLOT;
     if (!coherence_is_own(caches, request->first))
         return !coherence->failed;
+    C2_PROMISE(has_copy(caches, coherence->origin.core, request->row));
     coherence->lines[request->slot].sharers |= me;
     coherence->lines[request->slot].lost &= ~me;
     *filtered = use_filter(caches, request->slot);
@@ -472,6 +490,7 @@ bool cache_coherence_fetched(struct caches *caches, const struct cache_request *
 
 bool cache_coherence_claims(struct caches *caches, const struct cache_request *request)
 {
+    C2_PROMISE(request->slot < caches->coherence->room);
     struct cache_coherence *coherence = caches->coherence;
     struct cache_directed *line = &coherence->lines[request->slot];
     const uint32_t core = coherence->origin.core;
@@ -495,6 +514,7 @@ void cache_coherence_flushed(struct caches *caches, uint32_t slot)
     struct cache_directed *line = &caches->coherence->lines[slot];
     for (uint64_t cores = line->sharers; cores != 0; cores &= cores - 1)
         left_core(caches, line, (uint32_t)__builtin_ctzll(cores), cache_lines_row(&caches->lines, slot));
+    C2_PROMISE(line->sharers == 0 && line->owner == 0);
     line->marked = line->touched = 0;
 }
 
@@ -515,7 +535,11 @@ void caches_on_core(struct caches *caches, const struct caches_origin *origin)
     caches->lines.core = origin->core;
 }
 
-void caches_measure(struct caches *caches, bool on) { caches->coherence->measuring = on; }
+void caches_measure(struct caches *caches, bool on)
+{
+    C2_ASSERT(caches->coherence);
+    caches->coherence->measuring = on;
+}
 
 uint64_t caches_upgrades(const struct caches *caches) { return caches->coherence ? caches->coherence->upgrades : 0; }
 

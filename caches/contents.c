@@ -59,6 +59,7 @@ static struct cache_sets contents_sets_of(const struct cache_policy *policy)
 
 enum c2_status cache_contents_init(struct caches *caches, struct c2_error *err)
 {
+    C2_ASSERT(cache_contents_suit(caches));
     enum c2_status status = cache_event_log_init(caches, err);
     for (uint32_t i = 0; i < caches->node_count && status == C2_OK; i++) {
         struct cache_level *level = &caches->level[i];
@@ -124,6 +125,7 @@ static bool has_eight(const struct caches *caches)
 
 void cache_contents_use(struct caches *caches, unsigned name)
 {
+    C2_ASSERT(name < CACHE_FORMS && cache_contents_has(name));
     const struct cache_form *form = forms[name];
     const bool eight = form->eight && has_eight(caches);
     caches->form = name;
@@ -161,6 +163,7 @@ void cache_contents_link(struct caches *caches)
 
 static bool contents_has(const struct cache_level *level, uint32_t tag)
 {
+    C2_ASSERT(tag != 0);
     const uint64_t line = cache_lines_line(level->lines, tag - 1);
     const uint32_t ways = level->sets.ways;
     return cache_sets_find(cache_sets_at(&level->sets, cache_contents_set_of(level, line)), tag, ways) < ways;

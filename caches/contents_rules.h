@@ -16,6 +16,7 @@
 /* The words of a set of the level. */
 PART uint32_t *words_at(const struct cache_level *level, uint32_t set)
 {
+    C2_PROMISE(set < level->sets.set_count);
     return level->sets.word + (size_t)set * level->sets.stride;
 }
 
@@ -25,6 +26,7 @@ PART uint32_t *words_at(const struct cache_level *level, uint32_t set)
 
 static inline uint32_t number_of(const struct cache_level *level, const uint32_t *word)
 {
+    C2_PROMISE(!level->ordered && word >= level->sets.word);
     return (uint32_t)(word - level->policy.word);
 }
 
@@ -37,6 +39,7 @@ static inline void touch(struct cache_level *level, uint32_t *word)
 
 static __attribute__((noinline)) void hit_by_policy(struct cache_level *level, uint32_t *word)
 {
+    C2_PROMISE(*word != 0);
     cache_policy_hit(&level->policy, number_of(level, word));
     touch(level, word);
 }
@@ -44,6 +47,7 @@ static __attribute__((noinline)) void hit_by_policy(struct cache_level *level, u
 /* Says what was there. */
 static __attribute__((noinline)) uint32_t take_by_policy(struct cache_level *level, uint32_t *word)
 {
+    C2_PROMISE(*word != 0);
     const uint32_t taken = *word;
     *word = 0;
     cache_policy_empty(&level->policy, number_of(level, word));
@@ -53,6 +57,7 @@ static __attribute__((noinline)) uint32_t take_by_policy(struct cache_level *lev
 /* Puts the word into the set; returns what had to leave. */
 static __attribute__((noinline)) uint32_t put_by_policy(struct cache_level *level, uint32_t set, uint32_t word)
 {
+    C2_PROMISE(!level->ordered && word != 0);
     const uint32_t number = cache_level_choose(level, set + 1), victim = level->policy.word[number];
     level->policy.word[number] = word;
     if (C2_UNLIKELY(level->policy.history))
@@ -73,6 +78,7 @@ PART uint32_t take(struct cache_level *level, uint32_t *words, uint32_t place)
 /* Dirties the line where the level has it. */
 PART bool dirty_there(const struct cache_level *level, uint32_t tag, uint64_t line)
 {
+    C2_PROMISE(tag != 0 && !level->clean);
     uint32_t *words = words_at(level, cache_contents_set_of(level, line));
     const uint32_t ways = level->sets.ways, place = sets_find(words, tag, ways);
     if (place >= ways)
@@ -97,6 +103,7 @@ PART void write_down(const struct cache_level *level, uint32_t tag, uint64_t lin
 /* Takes the line out of every level above that has it; says whether a copy was dirty, and adds who had one to *lost. */
 static __attribute__((noinline)) bool invalidate(struct cache_level *level, uint32_t tag, uint64_t line, uint32_t *lost)
 {
+    C2_PROMISE(level->inclusive);
     bool dirty = false;
     for (uint32_t i = 0; i < level->above_count; i++) {
         struct cache_level *above = level->above[i];
@@ -124,6 +131,7 @@ static void push_down(struct cache_level *level, uint32_t word, uint64_t line);
 /* What was the word of a way has to leave. Says which levels above have lost it, too. */
 PART uint32_t evict(struct cache_level *level, uint32_t word)
 {
+    C2_PROMISE(word != 0);
     const uint32_t tag = cache_sets_tag(word);
     uint32_t lost = 0;
     bool dirty = word & CACHE_SETS_DIRTY;
@@ -144,6 +152,7 @@ PART uint32_t evict(struct cache_level *level, uint32_t word)
 /* Puts the word into a set, where its line is not; returns what had to leave. */
 PART uint32_t put(struct cache_level *level, uint32_t set, uint32_t word)
 {
+    C2_PROMISE(sets_find(words_at(level, set), cache_sets_tag(word), level->sets.ways) >= level->sets.ways);
     uint32_t *words = words_at(level, set);
     const uint32_t ways = level->sets.ways, victim = words[ways - 1];
     if (!level->ordered)
@@ -155,6 +164,7 @@ PART uint32_t put(struct cache_level *level, uint32_t set, uint32_t word)
 /* The victim of the level above becomes a line of this exclusive one. */
 static __attribute__((noinline)) void push_down(struct cache_level *level, uint32_t word, uint64_t line)
 {
+    C2_PROMISE(level->exclusive);
     const uint32_t set = cache_contents_set_of(level, line), ways = level->sets.ways;
     uint32_t *words = words_at(level, set);
     const uint32_t place = sets_find(words, cache_sets_tag(word), ways);
@@ -182,6 +192,7 @@ PART uint64_t fill(struct cache_level *level, uint32_t set, uint32_t word)
 /* The line moves up from an exclusive level, which has it in this place. */
 static __attribute__((noinline)) void move_up(struct cache_level *level, uint32_t *words, uint32_t place)
 {
+    C2_PROMISE(level->exclusive && place < level->sets.ways);
     struct cache_trail *trail = &level->l1_handle.caches->trail;
     const uint32_t word = take(level, words, place);
     note_pushed(level, cache_sets_tag(word) - 1, CACHE_MOVED);
@@ -193,6 +204,7 @@ static __attribute__((noinline)) void move_up(struct cache_level *level, uint32_
  * it is not exclusive. */
 PART bool ask(struct cache_level *level, uint64_t write, uint32_t tag, uint32_t set, const bool by_age)
 {
+    C2_PROMISE(!by_age || (level->ordered && !level->exclusive));
     uint32_t *words = words_at(level, set);
     const uint32_t ways = level->sets.ways, place = sets_find(words, tag, ways);
     if (C2_UNLIKELY(place >= ways))
@@ -222,6 +234,7 @@ struct missed {
 /* level: the n-th behind the one asked first. */
 PART void fill_below(const struct missed *m, struct cache_level *level, uint32_t n, uint32_t set)
 {
+    C2_PROMISE(n >= 1 && n < CACHES_MAX_LEVELS);
     struct cache_trail *trail = &m->caches->trail;
     trail->set[n] = set;
     m->record[1 + n] = 0;
@@ -272,6 +285,7 @@ PART uint32_t below_second(const struct missed *m, struct cache_level *third)
  * nothing dirty does not take it. */
 PART bool take_dirty(const struct missed *m)
 {
+    C2_PROMISE(!m->caches->trail.dirty || m->caches->trail.server);
     struct cache_trail *trail = &m->caches->trail;
     const bool dirty = trail->dirty;
     trail->dirty = false;
@@ -285,6 +299,7 @@ PART bool take_dirty(const struct missed *m)
 /* The first level is filled, the last of those that missed. */
 PART enum caches_tried fill_first(const struct missed *m, uint32_t count)
 {
+    C2_PROMISE(count >= 1 && count <= CACHES_MAX_LEVELS);
     const uint32_t set = cache_contents_set_of(m->first, m->line);
     const uint64_t left = fill(m->first, set, cache_sets_word(m->slot + 1, take_dirty(m) || m->write));
     m->record[0] = m->first->l1_handle.missed + m->slot +
@@ -318,6 +333,7 @@ static __attribute__((noinline)) enum caches_tried missed_further(struct caches_
 {
     const struct missed m = missed_by(l1_handle, write, slot, line);
     struct cache_level *second = m.first->next;
+    C2_PROMISE(second && !second->clean);
     second->misses[(size_t)write]++;
     look_far(&m, second);
     const uint32_t count = second->next ? below_second(&m, second->next) : 0;
@@ -351,6 +367,7 @@ static __attribute__((noinline)) enum caches_tried access_by_policy(struct cache
                                                                     uint32_t slot, uint64_t line)
 {
     struct cache_level *first = cache_level_of(l1_handle);
+    C2_PROMISE(!first->ordered);
     uint32_t *words = words_at(first, cache_contents_set_of(first, line));
     const uint32_t place = sets_find(words, slot + 1, first->sets.ways);
     if (C2_UNLIKELY(place >= first->sets.ways))
@@ -379,6 +396,7 @@ static enum caches_tried access_any(struct caches_l1_handle *l1_handle, bool wri
 /* The victim of a first level is dirty, all else of the miss is done. */
 static __attribute__((noinline)) enum caches_tried wrote(struct caches_l1_handle *l1_handle, uint32_t victim)
 {
+    C2_PROMISE(victim & CACHE_SETS_DIRTY);
     struct cache_level *first = cache_level_of(l1_handle);
     const uint32_t tag = cache_sets_tag(victim);
     first->counts.writebacks++;
@@ -407,6 +425,7 @@ static enum caches_tried missed_eight(struct caches_l1_handle *l1_handle, bool w
 
 static enum caches_tried access_eight(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t line)
 {
+    C2_PROMISE(l1_handle->stride == CACHE_EIGHT && l1_handle->ways == CACHE_EIGHT);
     uint32_t *const words = &l1_handle->word[((uint32_t)line & l1_handle->set_mask) * CACHE_EIGHT];
     l1_handle->youngest = words;
     if (C2_UNLIKELY(!sets_hit(words, slot + 1, write, CACHE_EIGHT)))

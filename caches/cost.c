@@ -46,6 +46,7 @@ static bool latencies_known(const struct caches_machine *machine)
 
 uint32_t caches_latency(const struct caches_machine *machine, uint32_t depth)
 {
+    C2_PROMISE(machine->level_count >= 1 && machine->level_count <= CACHES_MAX_LEVELS);
     if (depth >= machine->level_count)
         return MEMORY_CYCLES;
     return latencies_known(machine) ? machine->levels[depth].latency_cycles : LATENCIES[depth];
@@ -53,6 +54,7 @@ uint32_t caches_latency(const struct caches_machine *machine, uint32_t depth)
 
 static uint32_t code_latency(const struct caches_machine *machine)
 {
+    C2_ASSERT(machine->has_l1i);
     return latencies_known(machine) ? machine->l1i.latency_cycles : LATENCIES[0];
 }
 
@@ -61,6 +63,7 @@ static uint32_t cost_step(uint32_t own, uint32_t next) { return next > own ? nex
 static void price_level(struct caches_costs *costs, const struct caches_machine *machine, uint32_t number, uint32_t own,
                         uint32_t depth)
 {
+    C2_ASSERT(number <= machine->level_count && depth < machine->level_count);
     const uint32_t miss = cost_step(own, caches_latency(machine, depth + 1)),
                    taken = cost_step(own, machine->sharing_cycles);
     const bool last_own = depth + 1 == caches_machine_private(machine);
@@ -71,6 +74,7 @@ static void price_level(struct caches_costs *costs, const struct caches_machine 
 
 static uint32_t second_tlb_cycles(const struct caches_machine *machine)
 {
+    C2_ASSERT(machine->tlb_count <= CACHES_MAX_TLBS);
     uint32_t longest = 0;
     bool any = false;
     for (uint32_t i = 0; i < machine->tlb_count; i++) {
@@ -84,6 +88,7 @@ static uint32_t second_tlb_cycles(const struct caches_machine *machine)
 
 static uint32_t walk_read_cycles(const struct caches_machine *machine)
 {
+    C2_ASSERT(!machine->walks_cached || machine->walks_from < machine->level_count);
     if (machine->walks_cached)
         return caches_latency(machine, machine->walks_from);
     if (machine->walk_cycles != 0)
@@ -120,6 +125,7 @@ void caches_cost_add(struct caches_cost *to, const struct caches_cost *more)
 void caches_cost_level(struct caches_cost *to, const struct caches_costs *costs, uint32_t number,
                        const struct caches_counts *counts)
 {
+    C2_ASSERT(number <= CACHES_MAX_LEVELS && counts->coherence <= counts->misses);
     to->caches += (counts->misses - counts->coherence) * costs->miss[number];
     to->coherence += counts->coherence * costs->taken[number];
 }

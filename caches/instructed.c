@@ -117,6 +117,7 @@ static enum c2_status instructed_no_memory(struct c2_error *err)
 
 static enum c2_status instructed_begin(struct caches *caches, struct c2_error *err)
 {
+    C2_ASSERT(!caches->instructed);
     struct cache_instructed *instructed = caches->instructed = c2_calloc(1, sizeof *instructed);
     if (!instructed)
         return instructed_no_memory(err);
@@ -133,6 +134,7 @@ enum c2_status caches_instructed_begin(struct caches *caches, struct c2_error *e
         status = instructed_begin(caches, err);
     if (status == C2_OK && !caches->prefetch)
         status = cache_prefetch_init(caches, err);
+    C2_PROMISE(status != C2_OK || (!caches->usual && caches->instructed && caches->prefetch));
     return status;
 }
 
@@ -149,12 +151,17 @@ void cache_instructed_end(struct caches *caches)
     c2_free(instructed);
 }
 
-void caches_set_clock(struct caches *caches, uint64_t now) { caches->instructed->now = now; }
+void caches_set_clock(struct caches *caches, uint64_t now)
+{
+    C2_PROMISE(caches->instructed);
+    caches->instructed->now = now;
+}
 
 /* ------------------------------------------------------------------ counts */
 
 static struct caches_instructed *instructed_counts_of(struct caches *caches, enum caches_instruction what, uint32_t tag)
 {
+    C2_PROMISE(caches->instructed && (unsigned)what < CACHES_INSTRUCTIONS);
     struct cache_instructed *instructed = caches->instructed;
     const uint32_t before = instructed->tag_room;
     if (!instructed->measuring)
@@ -172,6 +179,7 @@ static struct caches_instructed *instructed_counts_of(struct caches *caches, enu
 /* Of an instruction that has counted before, or is not measured. */
 static struct caches_instructed *known(struct cache_instructed *instructed, uint32_t tag)
 {
+    C2_PROMISE(instructed->tags <= instructed->tag_room);
     return instructed->measuring && tag < instructed->tags ? &instructed->by[tag] : NULL;
 }
 
@@ -193,6 +201,7 @@ void caches_instructed_inherit(struct caches *caches, struct caches *from)
     struct cache_instructed *to = caches->instructed, *of = from->instructed;
     if (!to || !of)
         return;
+    C2_ASSERT(to != of && !to->by);
     to->by = of->by;
     to->tags = of->tags;
     to->tag_room = of->tag_room;
@@ -217,6 +226,7 @@ void caches_drop_instructed(struct caches *caches)
 
 static struct ahead *ahead_of(struct caches *caches, const struct cache_level *level, uint32_t slot)
 {
+    C2_PROMISE(slot / LINES_GROUP < caches->instructed->ahead_room && level->level_index < caches->node_count);
     return &caches->instructed->ahead[(size_t)slot * caches->node_count + level->level_index];
 }
 
@@ -231,6 +241,7 @@ static bool instructed_reach(struct caches *caches)
 
 void cache_instructed_waited(struct caches *caches, const struct cache_level *first, const struct cache_level *has)
 {
+    C2_PROMISE(first->depth < caches->level_count && (!has || has->depth >= first->depth));
     const uint32_t from = caches_latency(&caches->machine, first->depth);
     const uint32_t to = caches_latency(&caches->machine, has ? has->depth : caches->level_count);
     caches->instructed->waited[instructed_core_of(caches)] += to < from ? 0 : to - from;
@@ -239,6 +250,7 @@ void cache_instructed_waited(struct caches *caches, const struct cache_level *fi
 /* What an access waits for a line that was fetched ahead so many instructions ago. */
 static uint64_t wait(struct cache_instructed *instructed, uint32_t core, const struct ahead *of, uint64_t instructions)
 {
+    C2_PROMISE(instructed->waited[core] >= of->waited);
     const uint64_t passed = instructions + instructed->waited[core] - of->waited;
     const uint64_t cycles = passed < of->cycles ? of->cycles - passed : 0;
     instructed->waited[core] += cycles;
@@ -296,6 +308,7 @@ void cache_instructed_forget(struct caches *caches, uint32_t slot)
 /* Of the last level, for a core. */
 static uint64_t last_lines(const struct caches *caches)
 {
+    C2_PROMISE(caches->machine.level_count >= 1);
     const struct caches_machine *machine = &caches->machine;
     return machine->levels[machine->level_count - 1].size_bytes / machine->line_bytes / caches_machine_cores(machine);
 }
@@ -316,6 +329,7 @@ void cache_instructed_accessed(struct caches *caches, uint32_t slot)
 /* The store has found the line in a cache, and it is there no longer. */
 static void instructed_take(struct caches *caches, uint32_t slot, uint32_t tag)
 {
+    C2_PROMISE(instructed_taken_of(caches, slot));
     const uint64_t when = caches->instructed->now << CORE_BITS | instructed_core_of(caches);
     *instructed_taken_of(caches, slot) = (struct taken){when, tag + 1};
 }
@@ -335,6 +349,7 @@ static uint64_t instructed_whole(const struct caches *caches)
 /* Writes the buffer to memory. */
 static void write_out(struct caches *caches, struct buffers *buffers, uint32_t i)
 {
+    C2_PROMISE(i < buffers->count && buffers->count <= CACHES_MAX_COMBINING && caches->instructed->open != 0);
     const struct buffer buffer = buffers->list[i];
     struct caches_instructed *counts = known(caches->instructed, buffer.tag);
     const bool all = buffer.bytes == instructed_whole(caches);
@@ -385,6 +400,7 @@ void caches_settle_instructed(struct caches *caches)
 
 static void instructed_combine(struct caches *caches, uint64_t line, uint64_t bytes, uint32_t tag)
 {
+    C2_PROMISE(bytes != 0 && (bytes & ~instructed_whole(caches)) == 0 && caches->machine.combining >= 1);
     struct buffers *buffers = &caches->instructed->buffers[instructed_core_of(caches)];
     struct buffer *buffer = buffer_of(buffers, line);
     drain_line(caches, line, buffers);
@@ -421,6 +437,7 @@ struct held {
 
 static void notify_written_back(struct caches *caches, struct held held, struct caches_instructed *counts)
 {
+    C2_PROMISE(held.any || !held.dirty);
     counts->cached += held.any;
     counts->written_back += held.dirty;
     cache_node(caches, instructed_core_of(caches), caches->level_count - 1)->counts.writebacks += held.dirty;
@@ -461,10 +478,12 @@ static void write_back(struct caches *caches, const struct cache_request *reques
 /* Which level of the data path the hint names. */
 static uint32_t instructed_depth_of(const struct caches *caches, enum caches_instruction what)
 {
+    C2_PROMISE(what <= CACHES_PREFETCH_FOR_WRITE);
     const struct caches_machine *machine = &caches->machine;
     uint32_t depth = what == CACHES_PREFETCH_FOR_WRITE ? machine->hints[CACHES_PREFETCH_T0] : machine->hints[what];
     if (depth >= machine->level_count)
         depth = machine->level_count - 1;
+    C2_PROMISE(machine->levels[0].inclusion != CACHES_EXCLUSIVE);
     while (machine->levels[depth].inclusion == CACHES_EXCLUSIVE)
         depth--;
     return depth;
@@ -501,6 +520,7 @@ static enum c2_status prefetch(struct caches *caches, struct cache_request *requ
                                                         : cache_prefetch_instructed(caches, request, tag, &served_by);
     if (fetched == CACHE_FETCH_FAILED)
         return instructed_no_memory(err);
+    C2_PROMISE(fetched != CACHE_FETCH_ISSUED || (served_by > depth && served_by <= caches->level_count));
     if (fetched == CACHE_FETCH_ISSUED) {
         for (uint32_t i = depth; i < served_by; i++)
             instructed->flows.fetched[i]++;
@@ -519,6 +539,7 @@ static enum c2_status prefetch(struct caches *caches, struct cache_request *requ
 enum c2_status caches_instruct(struct caches *caches, enum caches_instruction what, struct line_no virtual_line,
                                struct line_no physical_line, uint32_t tag, struct c2_error *err)
 {
+    C2_PROMISE(what != CACHES_STORE_PAST);
     struct cache_request request = {.line = {virtual_line, physical_line}};
     enum c2_status status = caches_instructed_begin(caches, err);
     if (status == C2_OK)
@@ -572,6 +593,7 @@ enum c2_status caches_store_past(struct caches *caches, const struct caches_past
 enum c2_status caches_instruct_nowhere(struct caches *caches, enum caches_instruction what, uint32_t tag,
                                        struct c2_error *err)
 {
+    C2_PROMISE(what <= CACHES_PREFETCH_FOR_WRITE);
     enum c2_status status = caches_instructed_begin(caches, err);
     struct caches_instructed *counts = status == C2_OK ? instructed_counts_of(caches, what, tag) : NULL;
     if (!counts)

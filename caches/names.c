@@ -33,9 +33,21 @@ const char *const caches_instruction_names[CACHES_INSTRUCTIONS] = {
     [CACHES_WRITE_BACK] = "write back",        [CACHES_STORE_PAST] = "non-temporal store",
 };
 
-const char *caches_policy_name(enum caches_policy policy) { return caches_policy_names[policy]; }
-const char *caches_inclusion_name(enum caches_inclusion inclusion) { return caches_inclusion_names[inclusion]; }
-const char *caches_index_name(enum caches_index index) { return caches_index_names[index]; }
+const char *caches_policy_name(enum caches_policy policy)
+{
+    C2_ASSERT((unsigned)policy < CACHES_POLICIES);
+    return caches_policy_names[policy];
+}
+const char *caches_inclusion_name(enum caches_inclusion inclusion)
+{
+    C2_ASSERT((unsigned)inclusion < CACHES_INCLUSIONS);
+    return caches_inclusion_names[inclusion];
+}
+const char *caches_index_name(enum caches_index index)
+{
+    C2_ASSERT((unsigned)index < CACHES_INDICES);
+    return caches_index_names[index];
+}
 
 uint32_t caches_machine_cores(const struct caches_machine *machine) { return machine->cores > 1 ? machine->cores : 1; }
 
@@ -66,6 +78,7 @@ uint32_t caches_machine_private(const struct caches_machine *machine)
 
 uint64_t caches_level_ways_of(const struct caches_level *level, uint32_t core)
 {
+    C2_ASSERT(level->ways >= 1 && level->ways <= CACHES_MAX_WAYS && level->mask_count <= CACHES_MAX_MASKS);
     for (uint32_t i = 0; i < level->mask_count; i++)
         if (core >= level->masks[i].first && core <= level->masks[i].last)
             return level->masks[i].ways;
@@ -74,6 +87,7 @@ uint64_t caches_level_ways_of(const struct caches_level *level, uint32_t core)
 
 uint32_t caches_level_sets(const struct caches_machine *machine, const struct caches_level *level)
 {
+    C2_ASSERT(level->ways != 0 && level->slices != 0 && machine->line_bytes != 0);
     return (uint32_t)(level->size_bytes / ((uint64_t)level->ways * machine->line_bytes * level->slices));
 }
 

@@ -153,6 +153,7 @@ static enum c2_status prefetch_init_level(struct prefetching *at, const struct c
 
 enum c2_status cache_prefetch_init(struct caches *caches, struct c2_error *err)
 {
+    C2_ASSERT(!caches->prefetch && caches->machine.line_bytes <= C2_PAGE_BYTES);
     struct cache_prefetch *prefetch = caches->prefetch = c2_calloc(1, sizeof *prefetch);
     if (!prefetch)
         return c2_fail_memory(err, "the prefetchers");
@@ -199,6 +200,7 @@ bool cache_prefetch_reach(struct caches *caches)
 
 static uint64_t pack_note(struct note note)
 {
+    C2_PROMISE((note.state == PENDING || note.state == LOST) && note.prefetcher <= CACHES_PREFETCH_SOFTWARE);
     return (uint64_t)note.state << 40 | (uint64_t)note.prefetcher << 32 | note.access_site;
 }
 
@@ -209,6 +211,7 @@ static struct note unpack_note(uint64_t word)
 
 static uint64_t *note_of(const struct cache_level *level, uint32_t slot)
 {
+    C2_PROMISE(slot >> LINES_GROUP_SHIFT < level->prefetch->room);
     const struct cache_prefetch *prefetch = level->prefetch;
     return &prefetch->notes[(size_t)slot * prefetch->level_indices + level->level_index];
 }
@@ -224,6 +227,7 @@ static uint32_t prefetch_number_of(const struct cache_level *level)
 static void prefetch_notify(const struct cache_level *level, struct caches_prefetched event, uint64_t word,
                             uint32_t slot)
 {
+    C2_PROMISE(word != 0);
     struct cache_prefetch *prefetch = level->prefetch;
     const struct note note = unpack_note(word);
     if (!c2_grow((void **)&prefetch->events, &prefetch->event_room, prefetch->event_count, sizeof *prefetch->events)) {
@@ -239,6 +243,7 @@ static void prefetch_notify(const struct cache_level *level, struct caches_prefe
 
 static struct caches_prefetch_counts *prefetch_counts_of(const struct cache_level *level, uint64_t word)
 {
+    C2_PROMISE(word != 0);
     return &level->prefetch->counts[prefetch_number_of(level)][unpack_note(word).prefetcher];
 }
 
@@ -247,6 +252,7 @@ static bool is_software(uint64_t word) { return unpack_note(word).prefetcher == 
 
 void cache_prefetch_came(const struct cache_level *level, uint32_t slot)
 {
+    C2_PROMISE(level->prefetch->note == 0 || level->prefetch->target);
     const struct cache_prefetch *prefetch = level->prefetch;
     const bool fetched = prefetch->note != 0 && prefetch->target == level;
     *note_of(level, slot) = fetched ? prefetch->note : 0;
@@ -303,6 +309,7 @@ void cache_prefetch_asked(struct cache_level *level, uint32_t slot, bool hit)
 {
     struct cache_prefetch *prefetch = level->prefetch;
     const uint64_t note = *note_of(level, slot);
+    C2_PROMISE(!prefetch->caches->prefetchers || prefetch->seen_count < CACHES_MAX_LEVELS);
     if (prefetch->caches->prefetchers) /* else a store may go on and ask more levels than there are */
         prefetch->seen[prefetch->seen_count++] = (struct seen){level, hit, hit && prefetch_is(note, PENDING)};
     if (hit)
@@ -342,6 +349,8 @@ static bool leaves_page(const struct cache_prefetch *prefetch, const struct ask 
 /* The level does not have it. Says which has; level_count: memory. */
 static uint32_t issue(struct caches *caches, const struct ask *ask, const struct cache_request *request, uint64_t note)
 {
+    C2_PROMISE(caches->prefetch->note == 0 &&
+               !cache_level_holds(ask->level, &request->row[ask->level->level_index], request->line));
     struct cache_prefetch *prefetch = caches->prefetch;
     if (C2_UNLIKELY(caches->coherence))
         cache_coherence_fetches(caches, request);
@@ -352,6 +361,7 @@ static uint32_t issue(struct caches *caches, const struct ask *ask, const struct
     if (C2_UNLIKELY(caches->coherence))
         prefetch->failed |= !cache_coherence_fetched(caches, request, &filtered);
     prefetch->note = 0;
+    C2_PROMISE(served_by <= caches->level_count);
     prefetch_counts_of(ask->level, note)->issued++;
     prefetch_counts_of(ask->level, note)->from_memory += served_by == caches->level_count;
     prefetch_notify(ask->level, EVENT(ISSUED, .served_by = served_by, .by_passing = request->by_passing), note,
@@ -375,6 +385,7 @@ static void prefetch_stop(const struct ask *ask, uint64_t note)
 
 static void request_line(struct caches *caches, const struct ask *ask)
 {
+    C2_PROMISE(ask->lines != 0 && ask->prefetcher < CACHES_PREFETCHERS);
     struct cache_prefetch *prefetch = caches->prefetch;
     const uint64_t note = pack_note((struct note){PENDING, ask->prefetcher, (uint32_t)caches->lines.access_site});
     if (leaves_page(prefetch, ask)) {
@@ -408,6 +419,7 @@ static void request_line(struct caches *caches, const struct ask *ask)
 enum cache_instructed_fetch cache_prefetch_instructed(struct caches *caches, const struct cache_request *request,
                                                       uint32_t tag, uint32_t *served_by)
 {
+    C2_PROMISE(caches->instructed && !request->first->exclusive);
     const uint64_t note = pack_note((struct note){PENDING, CACHES_PREFETCH_SOFTWARE, tag});
     const struct ask ask = {request->first, request, CACHES_PREFETCH_SOFTWARE, 0};
     struct cache_state *state = &request->row[request->first->level_index];
@@ -444,6 +456,7 @@ static uint64_t pack_stream(struct stream stream) { return (uint64_t)stream.line
 /* Neither state nor count of a run is of interest beyond what makes it believed. */
 static int32_t one_more(int32_t in_a_row, int32_t direction)
 {
+    C2_PROMISE(direction == 1 || direction == -1);
     const int32_t so_far = in_a_row * direction > 0 ? in_a_row : 0;
     return so_far * direction >= IN_A_ROW ? so_far : so_far + direction;
 }
@@ -455,6 +468,7 @@ static int64_t see_stream(struct cache_prefetch *prefetch, const struct cache_le
     const uint64_t page = line / prefetch->page_lines;
     const uint32_t here = (uint32_t)(line % prefetch->page_lines);
     struct stream stream = {.line = here};
+    C2_PROMISE(streams && level->config->stream_distance >= 1);
     uint64_t word;
     if (c2_map_get(streams, page, &word)) {
         stream = (struct stream){here, (int32_t)(uint32_t)word};
@@ -475,6 +489,7 @@ static struct stride *stride_of(struct prefetching *at, uint64_t pc, bool *fresh
 {
     uint64_t found = at->stride_count;
     *fresh = !c2_map_get(at->of_pc, pc, &found);
+    C2_PROMISE(*fresh || found < at->stride_count);
     if (!*fresh)
         return &at->strides[found];
     if (!c2_grow((void **)&at->strides, &at->stride_room, at->stride_count, sizeof *at->strides) ||
@@ -507,6 +522,7 @@ static int64_t see_stride(struct cache_prefetch *prefetch, const struct cache_le
 static int64_t see(struct cache_prefetch *prefetch, const struct cache_level *level, enum caches_prefetcher prefetcher,
                    const struct cache_line *line)
 {
+    C2_PROMISE(level->config->prefetchers & 1u << prefetcher);
     switch (prefetcher) {
     case CACHES_PREFETCH_STREAM:
         return see_stream(prefetch, level, line->physical_line.v);
@@ -546,6 +562,7 @@ static void follow_level(struct caches *caches, const struct seen *seen, const s
 
 enum c2_status cache_prefetch_follow(struct caches *caches, const struct cache_request *request, struct c2_error *err)
 {
+    C2_PROMISE(caches->prefetch->note == 0 && request->slot != LINES_NO_SLOT);
     struct cache_prefetch *prefetch = caches->prefetch;
     for (uint32_t i = 0; i < prefetch->seen_count && !prefetch->failed; i++)
         follow_level(caches, &prefetch->seen[i], request);

@@ -58,6 +58,7 @@ struct core {
 
 static struct core slices_core_of(uint32_t v, unsigned at)
 {
+    C2_ASSERT(at + 6 <= HASH_MAX_MASKS);
     uint32_t p = v >> at;
     bool t = (p >> 3 & 1) && ((p >> 4 & 1) || (p >> 5 & 1));
     return (struct core){.p6 = p & 1, .p7 = p >> 1 & 1, .p8 = p >> 2 & 1, .t = t};
@@ -143,6 +144,7 @@ const char *const *caches_hash_names(size_t *count)
 
 static enum c2_status fail_slices(const char *name, uint32_t has, uint32_t wanted, struct c2_error *err)
 {
+    C2_ASSERT(has != wanted);
     const char *fits[PUBLISHED_COUNT + 1];
     size_t count = 0;
     for (size_t i = 0; i < PUBLISHED_COUNT; i++)
@@ -153,6 +155,7 @@ static enum c2_status fail_slices(const char *name, uint32_t has, uint32_t wante
     int used = snprintf(text, sizeof text, "%s", fits[0]);
     for (size_t i = 1; i < count; i++)
         used += snprintf(text + used, sizeof text - (size_t)used, ", %s", fits[i]);
+    C2_ASSERT(used > 0 && (size_t)used < sizeof text);
     return c2_fail(err, C2_ERR_INVALID, "the slice hash \"%s\" has %u slice%s, not %u (for %u: %s or perm:...)", name,
                    has, has == 1 ? "" : "s", wanted, wanted, text);
 }
@@ -168,6 +171,7 @@ static enum c2_status fail_name(const char *name, struct c2_error *err)
 
 static enum c2_status form_of_published(struct hash_form *form, const struct published *row, struct c2_error *err)
 {
+    C2_ASSERT(row->mask_count <= HASH_MAX_MASKS && row->slices <= 1u << row->mask_count);
     uint32_t entries = 1u << row->mask_count;
     *form = (struct hash_form){.slices = row->slices,
                                .valid_bit = row->valid_bit,
@@ -201,6 +205,7 @@ static bool parity(uint64_t v) { return __builtin_parityll(v); }
 
 static void fill_parities(struct caches_hash *hash, const struct hash_form *form)
 {
+    C2_ASSERT(form->mask_count <= sizeof hash->parities[0][0] * 8);
     for (unsigned chunk = 0; chunk < HASH_CHUNKS; chunk++)
         for (uint64_t value = 0; value < HASH_CHUNK_VALUES; value++) {
             uint64_t bits = value << (HASH_LINE_SHIFT + 8 * chunk);
@@ -213,6 +218,7 @@ static void fill_parities(struct caches_hash *hash, const struct hash_form *form
 
 static enum c2_status create_from_form(struct caches_hash **out, struct hash_form *form, struct c2_error *err)
 {
+    C2_ASSERT(form->base && form->slices >= 1 && form->index_divisor >= 1);
     struct caches_hash *hash = c2_calloc(1, sizeof *hash);
     if (!hash) {
         c2_free(form->base);
@@ -231,6 +237,7 @@ static enum c2_status create_from_form(struct caches_hash **out, struct hash_for
 
 static enum c2_status create_modulo(struct caches_hash **out, uint32_t slices, struct c2_error *err)
 {
+    C2_ASSERT(slices >= 1 && slices <= CACHES_MAX_SLICES);
     struct caches_hash *hash = c2_calloc(1, sizeof *hash);
     if (!hash)
         return c2_fail_memory(err, "a slice hash");
@@ -267,6 +274,7 @@ void caches_hash_destroy(struct caches_hash *hash)
 
 uint32_t caches_hash_slice(const struct caches_hash *hash, struct guest_pa address)
 {
+    C2_PROMISE(hash->modulo == !hash->base);
     const uint64_t line = address.v >> HASH_LINE_SHIFT;
     return C2_UNLIKELY(hash->modulo) ? (uint32_t)(line % hash->slices) : hash_slice(hash, line);
 }

@@ -37,6 +37,7 @@ struct sequence {
 static enum c2_status split_name(char *path, size_t bytes, const char **masks, const char *name,
                                  const char *relative_to, struct c2_error *err)
 {
+    C2_ASSERT(strncmp(name, "perm:", PREFIX_BYTES) == 0);
     const char *start = name + PREFIX_BYTES, *colon = strrchr(start, ':');
     if (!colon || colon == start || !colon[1])
         return c2_fail(err, C2_ERR_INVALID, "the slice hash \"%s\" needs a file and its masks: perm:PATH:MASK,MASK,...",
@@ -54,6 +55,7 @@ static enum c2_status split_name(char *path, size_t bytes, const char **masks, c
 
 static enum c2_status slices_perm_add_number(struct sequence *seq, const char *text, struct c2_error *err)
 {
+    C2_ASSERT(seq->length <= MAX_LENGTH && seq->slices >= 1 && seq->slices <= CACHES_MAX_SLICES);
     uint64_t slice;
     char what[sizeof seq->path + 64];
     snprintf(what, sizeof what, "%s:%u: slice number", seq->path, seq->line);
@@ -83,6 +85,7 @@ static enum c2_status slices_perm_read_line(struct sequence *seq, char *text, st
 
 static enum c2_status slices_perm_read_lines(struct sequence *seq, struct c2_error *err)
 {
+    C2_ASSERT(seq->file && seq->base);
     char text[256];
     enum c2_status status = C2_OK;
     while (status == C2_OK && fgets(text, sizeof text, seq->file))
@@ -94,6 +97,7 @@ static enum c2_status slices_perm_read_lines(struct sequence *seq, struct c2_err
 
 static enum c2_status check_sequence(const struct sequence *seq, struct c2_error *err)
 {
+    C2_ASSERT(seq->length <= MAX_LENGTH);
     if (seq->length < 2 || !c2_is_power_of_two(seq->length))
         return c2_fail(err, C2_ERR_INVALID, "%s: %u slice numbers: the length must be a power of two, 2 to %u",
                        seq->path, seq->length, MAX_LENGTH);
@@ -121,6 +125,7 @@ static enum c2_status slices_perm_read_sequence(struct sequence *seq, struct c2_
 static enum c2_status slices_perm_check_mask(uint64_t mask, unsigned number, unsigned index_bits, const char *path,
                                              struct c2_error *err)
 {
+    C2_ASSERT(number < index_bits && index_bits <= HASH_MAX_MASKS);
     uint64_t allowed = c2_mask(HASH_LINE_SHIFT + index_bits, HASH_TOP_BIT);
     if (mask & ~allowed)
         return c2_fail(err, C2_ERR_INVALID,
@@ -133,6 +138,7 @@ static enum c2_status slices_perm_check_mask(uint64_t mask, unsigned number, uns
 static enum c2_status next_mask(uint64_t *mask, const char **text, const char *path, unsigned number,
                                 struct c2_error *err)
 {
+    C2_ASSERT(number < HASH_MAX_MASKS);
     char word[64], what[2112];
     size_t length = strcspn(*text, ",");
     snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), *text);
@@ -152,6 +158,7 @@ static unsigned slices_perm_count_words(const char *text)
 static enum c2_status read_masks(struct hash_form *form, const char *text, const char *path, uint32_t length,
                                  struct c2_error *err)
 {
+    C2_ASSERT(c2_is_power_of_two(length) && length >= 2 && length <= MAX_LENGTH);
     unsigned index_bits = c2_log2(length), count = slices_perm_count_words(text);
     if (count != index_bits)
         return c2_fail(err, C2_ERR_INVALID, "%s: %u slice numbers need %u masks, not %u", path, length, index_bits,
@@ -169,6 +176,7 @@ static enum c2_status read_masks(struct hash_form *form, const char *text, const
     }
     form->mask_count = index_bits;
     form->valid_bit = all ? c2_log2(all) : HASH_LINE_SHIFT + index_bits - 1;
+    C2_ASSERT(form->valid_bit <= HASH_TOP_BIT);
     return C2_OK;
 }
 

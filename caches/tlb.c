@@ -117,6 +117,7 @@ const struct caches_tlb_found caches_tlb_nowhere = {.at = &nothing, .key = &noth
 
 static uint64_t tlb_key_of(const struct caches_tlb_state *tlb, uint64_t number, enum caches_tlb_kind kind)
 {
+    C2_PROMISE(number <= NUMBER_MASK && (unsigned)kind < CACHES_KINDS);
     return number | (uint64_t)kind << KIND_SHIFT | tlb->tag;
 }
 static uint64_t tlb_number_in(uint64_t key) { return key & NUMBER_MASK; }
@@ -220,6 +221,7 @@ static bool ask_pointer(struct caches_tlb_state *tlb, uint64_t number, enum cach
 /* The pointer after which `left` entries are left to read of a walk that has entry_count. */
 static enum caches_tlb_kind pointer_before(unsigned left, unsigned entry_count)
 {
+    C2_PROMISE(left >= 1 && left < entry_count && entry_count <= 4);
     return (enum caches_tlb_kind)(CACHES_KIND_PDE + (left - 1) + (4 - entry_count));
 }
 
@@ -308,6 +310,7 @@ static void note_second(struct caches_tlb_found *found, struct caches_tlb_state 
     const uint32_t way = *guess_of(second, number);
     if (second->keys[way] != tlb_key_of(second, number, CACHES_KIND_4K))
         return;
+    C2_PROMISE(way < end_way(second) && end_way(second) <= UINT16_MAX);
     found->second = (uint16_t)way;
     found->second_set = (uint16_t)cache_policy_set_of(policy, way);
     found->second_way = (uint8_t)cache_policy_way_of(policy, way);
@@ -523,6 +526,7 @@ static enum c2_status init_tlb(struct caches_tlb_state *tlb, const struct caches
 static enum c2_status add_half(struct route *route, struct caches_tlb_state *tlb, enum caches_tlb_kind kind,
                                struct c2_error *err)
 {
+    C2_ASSERT(route->count <= MAX_HALVES && (unsigned)kind < CACHES_PAGE_KINDS);
     if (route->count == MAX_HALVES)
         return tlb_refuse(tlb->config, "two others hold the same pages for the same side already", err);
     route->kind = kind;
@@ -591,6 +595,7 @@ static bool is_one(const struct route *route) { return route->count == 1 && rout
 
 static void prepare_taken(struct taken *taken, const struct cache_policy *policy)
 {
+    C2_ASSERT(policy->small_tree && policy->ways <= CACHE_SMALL_TREE);
     for (uint32_t order = 0; order < 1u << policy->ways; order++) {
         const uint32_t way = policy->victim[order];
         const uint8_t keep = (uint8_t)policy->use[way].keep, set = (uint8_t)policy->use[way].set;
@@ -705,6 +710,7 @@ const struct caches_walk_counts *caches_tlbs_walks(const struct caches_tlbs *tlb
 
 uint64_t caches_tlb_coverage(const struct caches_tlb *tlb, enum caches_tlb_kind page)
 {
+    C2_ASSERT((unsigned)page < CACHES_PAGE_KINDS);
     return tlb->holds & 1u << page ? (uint64_t)tlb->entries << kind_shift[page] : 0;
 }
 

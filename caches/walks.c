@@ -19,6 +19,7 @@
 static enum c2_status walk_below(struct caches *caches, struct line_no line, struct caches_outcome *outcome,
                                  struct c2_error *err)
 {
+    C2_PROMISE(caches->port[CACHE_PORT_WALK]->depth != 0);
     caches->port[CACHE_PORT_WALK]->walked++;
     return cache_access_at(caches, caches->port[CACHE_PORT_WALK], (struct cache_line){line, line}, outcome, err);
 }
@@ -26,6 +27,7 @@ static enum c2_status walk_below(struct caches *caches, struct line_no line, str
 enum c2_status caches_walk(struct caches *caches, struct line_no physical_line, uint32_t *served_by,
                            struct caches_outcome *outcome, struct c2_error *err)
 {
+    C2_PROMISE(caches->port[CACHE_PORT_WALK] && !caches->port[CACHE_PORT_WALK]->clean);
     struct caches_outcome own;
     struct caches_outcome *what = outcome ? outcome : &own;
     enum c2_status status = caches->port[CACHE_PORT_WALK] != caches->port[CACHE_PORT_DATA]
