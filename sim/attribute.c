@@ -53,6 +53,7 @@ static void forget_owners(struct sim *sim)
 
 void sim_attribute_init(struct sim *sim, const struct sim_attribution *attribution)
 {
+    C2_ASSERT(sim->core_count >= 1 && !sim->attributed.codes);
     static const struct sim_last_access_sites none;
     struct sim_attributed *a = &sim->attributed;
     forget_owners(sim);
@@ -70,6 +71,7 @@ void sim_attribute_free(struct sim *sim) { c2_free(sim->attributed.codes); }
 
 static enum c2_status attribute_reach(struct sim_attributed *a, uint32_t count, struct c2_error *err)
 {
+    C2_ASSERT(a->code_count <= a->code_capacity && count >= a->code_count);
     if (count <= a->code_capacity)
         return C2_OK;
     uint64_t capacity = a->code_capacity == 0 ? C2_HOST_SIZE(16384, 1) : a->code_capacity;
@@ -87,6 +89,7 @@ static enum c2_status attribute_reach(struct sim_attributed *a, uint32_t count, 
 enum c2_status sim_attribute_block(struct sim *sim, const struct stream_block *block, uint32_t *first_code,
                                    struct c2_error *err)
 {
+    C2_ASSERT(sim->attributed.on && block->insn_count >= 1);
     struct sim_attributed *a = &sim->attributed;
     enum c2_status status = attribute_reach(a, a->code_count + block->insn_count, err);
     if (status == C2_OK)
@@ -108,6 +111,7 @@ static void add_runs(struct sim_code *codes, const struct stream_block *block, u
     for (uint32_t i = 0; i < block->insn_count; i++)
         codes[i].executed += runs;
     for (uint32_t i = 0; i < block->slot_count; i++) {
+        C2_PROMISE(block->slots[i].insn < block->insn_count);
         struct sim_code *code = &codes[block->slots[i].insn];
         code->reads += stream_reads(&block->slots[i]) ? runs : 0;
         code->writes += stream_writes(&block->slots[i]) ? runs : 0;
@@ -118,6 +122,7 @@ void sim_attribute_codes(struct sim *sim)
 {
     for (uint32_t i = 0; i < sim->plan_capacity; i++) {
         struct sim_plan *plan = &sim->plans[i];
+        C2_ASSERT(plan->runs == 0 || (sim->attributed.on && plan->built));
         if (plan->runs != 0)
             add_runs(&sim->attributed.codes[plan->first.code], stream_blocks_at(sim->blocks, i), plan->runs);
         plan->runs = 0;
@@ -126,6 +131,7 @@ void sim_attribute_codes(struct sim *sim)
 
 void sim_attribute_drop(struct sim *sim)
 {
+    C2_ASSERT(sim->attributed.on);
     struct sim_attributed *a = &sim->attributed;
     sim_attribute_codes(sim);
     for (uint32_t i = 0; i < a->code_count; i++)
@@ -154,6 +160,7 @@ struct sim_code sim_code_at(const struct sim *sim, uint32_t code)
 
 static bool attribute_within(const struct sim_owner *owner, uint64_t start, uint64_t end)
 {
+    C2_PROMISE(start < end || start > UINT64_MAX - C2_PAGE_BYTES);
     return owner->start <= start && end <= owner->end;
 }
 
@@ -186,6 +193,7 @@ static bool owns_line(const struct sim_core *core, uint64_t va)
 /* His part of a line with several owners. */
 static void attribute_note_word(struct sim_core *core, uint64_t va, uint64_t *refs)
 {
+    C2_PROMISE(refs);
     struct sim_attributed *a = &core->sim->attributed;
     const uint64_t word = va >> SIM_WORD_SHIFT, start = word << SIM_WORD_SHIFT;
     if (attribute_within(&a->last, start, start + (1u << SIM_WORD_SHIFT)))
@@ -201,6 +209,7 @@ void sim_attribute_own(struct sim_core *core, struct guest_va va, uint32_t refs)
         if (!whole && !owns_line(core, va.v))
             attribute_note_word(core, va.v, of);
     }
+    C2_PROMISE(of);
     *of += refs;
 }
 
@@ -228,6 +237,7 @@ uint64_t *sim_attribute_line(struct sim_core *core, struct sim_page *page, struc
 {
     bool whole;
     uint64_t *refs = find_owner(core, page, va.v, &whole);
+    C2_PROMISE(refs);
     if (whole)
         return refs;
     if (!owns_line(core, va.v))
@@ -269,6 +279,7 @@ void sim_attribute_changed(struct sim *sim, struct guest_va start, uint64_t byte
 /* Owners that are remembered would go on counting, or not. */
 void sim_attribute_phase(struct sim *sim, enum stream_phase next)
 {
+    C2_ASSERT(next <= STREAM_SKIP);
     struct sim_attributed *a = &sim->attributed;
     for (uint32_t i = 0; i < sim->core_count; i++)
         sim_part_line(sim_core_at(sim, i));
@@ -278,6 +289,7 @@ void sim_attribute_phase(struct sim *sim, enum stream_phase next)
 
 enum c2_status sim_attribute_mark(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err)
 {
+    C2_ASSERT(stream_header_block(header) == STREAM_MARK);
     const struct sim_attribution *to = &sim->attributed.to;
     uint64_t start = 0, bytes = 0;
     enum c2_status status = sim_classifier_before(sim, err);
@@ -296,6 +308,7 @@ enum c2_status sim_attribute_mark(struct sim *sim, uint64_t header, const uint64
 static enum c2_status set_access_site(struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                       uint64_t *access_site, struct c2_error *err)
 {
+    C2_PROMISE(core->sim->now == core);
     enum c2_status status = sim_ask_access_site(core, kind, va, access_site, err);
     caches_set_access_site(core->sim->caches, *access_site);
     return status;
@@ -306,6 +319,7 @@ static struct sim_miss attribute_describe(const struct sim_core *core, enum sim_
                                           struct line_no line, uint64_t access_site, uint32_t first,
                                           const struct caches_outcome *outcome)
 {
+    C2_PROMISE(outcome && (kind != SIM_WALK || core->sim->walks_cached));
     return (struct sim_miss){.number = core->sim->attributed.number,
                              .code = core->code,
                              .kind = kind,
@@ -336,6 +350,7 @@ static enum c2_status notify_miss(struct sim_core *core, enum sim_kind kind, str
                                   uint64_t access_site, uint32_t first, const struct caches_outcome *outcome,
                                   struct c2_error *err)
 {
+    C2_PROMISE(first <= outcome->served_by);
     struct sim *sim = core->sim;
     const bool found = outcome->served_by == first;
     if (found && !notifies_found(sim, kind, first))
@@ -353,6 +368,7 @@ static enum c2_status notify_miss(struct sim_core *core, enum sim_kind kind, str
 static enum c2_status access_plain(struct sim_core *core, const struct sim_miss *miss, struct caches_outcome *outcome,
                                    struct c2_error *err)
 {
+    C2_PROMISE(core->sim->plain && core->sim->prefetches);
     struct caches *plain = core->sim->plain;
     const enum caches_side side = miss->kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA;
     const struct line_no virtual_line = {miss->va.v >> core->sim->line_shift};
@@ -365,6 +381,7 @@ static enum c2_status access_plain(struct sim_core *core, const struct sim_miss 
 /* The access is done, with what prefetchers did behind it. */
 static enum c2_status notify_prefetched(struct sim_core *core, const struct sim_miss *access, struct c2_error *err)
 {
+    C2_PROMISE(core->sim->prefetches && core->repeats == 0);
     struct sim *sim = core->sim;
     struct caches_outcome outcome;
     struct sim_miss unaided = *access;
@@ -397,11 +414,13 @@ static struct guest_va attribute_instruction_of(const struct sim_core *core, enu
 
 void sim_attribute_try(struct sim_core *core, enum sim_kind kind, struct guest_va va)
 {
+    C2_PROMISE(core->sim->attributed.on);
     caches_set_instruction(core->sim->caches, kind == SIM_FETCH ? va : attribute_instruction_of(core, kind));
 }
 
 static void set_instruction(struct sim_core *core, enum sim_kind kind)
 {
+    C2_PROMISE(core->sim->hears_instructions);
     const struct sim *sim = core->sim;
     const struct guest_va pc = attribute_instruction_of(core, kind);
     caches_set_instruction(sim->caches, pc);
@@ -413,6 +432,7 @@ static void set_instruction(struct sim_core *core, enum sim_kind kind)
 
 static enum c2_status notify_upgrade(const struct sim_core *core, uint64_t access_site, struct c2_error *err)
 {
+    C2_PROMISE(core->sim->core_count > 1);
     struct sim *sim = core->sim;
     const struct sim_attribution *to = &sim->attributed.to;
     if (!sim->attributed.measuring)
@@ -427,6 +447,7 @@ static enum c2_status notify_upgrade(const struct sim_core *core, uint64_t acces
 static enum c2_status notify_stores(struct sim_core *core, struct guest_va va, struct line_no line,
                                     uint64_t access_site, struct c2_error *err)
 {
+    C2_PROMISE(core->sim->writes_on && core->repeats == 0);
     size_t count;
     const struct caches_stored *stored = caches_stored(core->sim->caches, &count);
     enum c2_status status = C2_OK;
@@ -439,6 +460,7 @@ static enum c2_status notify_stores(struct sim_core *core, struct guest_va va, s
 static enum c2_status notify_approach(struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                       struct line_no line, struct c2_error *err)
 {
+    C2_PROMISE(core->sim->notifies_accesses && core->code < core->sim->attributed.code_count);
     struct sim *sim = core->sim;
     const struct sim_approach access = {.number = sim->attributed.number,
                                         .code = core->code,
@@ -459,6 +481,7 @@ static enum c2_status notify_approach(struct sim_core *core, enum sim_kind kind,
 enum c2_status sim_attribute_any(struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                  struct line_no virtual_line, struct line_no physical_line, struct c2_error *err)
 {
+    C2_PROMISE(kind != SIM_WALK && !core->sim->classifier.event_log);
     struct sim *sim = core->sim;
     const enum caches_side side = kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA;
     struct caches_outcome outcome;
@@ -486,6 +509,7 @@ enum c2_status sim_attribute_any(struct sim_core *core, enum sim_kind kind, stru
 enum c2_status sim_attribute_walk(struct sim_core *core, struct guest_va va, struct line_no entry, uint32_t *served_by,
                                   struct c2_error *err)
 {
+    C2_PROMISE(core->sim->walks_cached && !core->sim->classifier.event_log);
     struct sim *sim = core->sim;
     struct caches_outcome outcome;
     uint64_t access_site;
@@ -509,6 +533,7 @@ enum c2_status sim_attribute_walk(struct sim_core *core, struct guest_va va, str
 enum c2_status sim_attribute_found(struct sim_core *core, struct guest_va va, struct line_no entry,
                                    struct c2_error *err)
 {
+    C2_PROMISE(core->sim->notifies_walks && core->sim->classifier.event_log);
     const uint32_t first = caches_machine(core->sim->caches)->walks_from;
     const struct caches_outcome outcome = {.depth = first + 1, .served_by = first};
     uint64_t access_site;
@@ -530,6 +555,7 @@ static enum c2_status notify_page(struct sim *sim, enum sim_kind kind, unsigned 
 enum c2_status sim_attribute_tlb(struct sim_core *core, unsigned tlb_side, struct guest_va va, unsigned reads,
                                  struct c2_error *err)
 {
+    C2_PROMISE(core->tlb && reads <= MMU_WALK_ENTRIES);
     struct sim *sim = core->sim;
     const struct sim_attribution *to = &sim->attributed.to;
     const enum sim_kind kind = tlb_side == CACHES_TLB_FETCH ? SIM_FETCH : SIM_READ;
@@ -555,6 +581,7 @@ enum c2_status sim_attribute_tlb(struct sim_core *core, unsigned tlb_side, struc
 enum c2_status sim_attribute_page(struct sim_core *core, enum sim_kind kind, struct guest_va va, enum c2_status status,
                                   struct c2_error *err)
 {
+    C2_PROMISE(core->untranslated >> SIM_COUNTED_UNTRANSLATED & 1 && core->sim->attributed.to.untranslated);
     const struct sim_attribution *to = &core->sim->attributed.to;
     const unsigned reads = core->untranslated >> SIM_COUNTED_READS & 7;
     uint64_t access_site;

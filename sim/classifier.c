@@ -38,6 +38,7 @@ enum { CODE = 0, KIND = 32, PAGE_LOG2 = 36, FIRST = 44, READS = FIRST, MEASURED 
 
 static inline uint64_t classifier_bits_of(const struct sim_core *core, enum sim_kind kind)
 {
+    C2_PROMISE((unsigned)kind < 1u << (PAGE_LOG2 - KIND));
     return (uint64_t)core->code << CODE | (uint64_t)kind << KIND |
            (uint64_t)core->sim->attributed.measuring << MEASURED;
 }
@@ -50,6 +51,7 @@ static inline enum c2_status pass_if(struct sim *sim, enum caches_tried tried, s
 static inline enum c2_status count_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                           uint64_t access_site, struct c2_error *err)
 {
+    C2_PROMISE(core->sim->counts_alone && sim_page_at(core, va.v)->vpn == va.v >> C2_PAGE_SHIFT);
     struct sim *sim = core->sim;
     const struct sim_page *page = sim_page_at(core, va.v);
     return pass_if(sim, caches_defer_compactly(sim->caches, access_site, sim_miss_bits(core, kind, page)), err);
@@ -71,6 +73,7 @@ static enum c2_status announce(struct sim *sim, struct c2_error *err)
 static __attribute__((noinline)) enum c2_status missed_by(struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                                           uint64_t access_site, struct c2_error *err)
 {
+    C2_PROMISE(!core->sim->counts_plain && core->sim->attributed.on);
     struct sim *sim = core->sim;
     enum c2_status status = announce(sim, err);
     if (status != C2_OK || sim->counts_alone)
@@ -87,6 +90,7 @@ static __attribute__((noinline)) enum c2_status missed_by(struct sim_core *core,
 enum c2_status sim_classifier_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                      struct c2_error *err)
 {
+    C2_PROMISE(core->sim->classifier.event_log);
     struct sim *sim = core->sim;
     uint64_t access_site;
     if (C2_UNLIKELY(!sim->attributed.on))
@@ -101,6 +105,7 @@ enum c2_status sim_classifier_missed(struct sim_core *core, enum sim_kind kind, 
 enum c2_status sim_classifier_tlb_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, unsigned reads,
                                          uint64_t access_site, struct c2_error *err)
 {
+    C2_PROMISE(core->sim->classifier.event_log && reads <= MMU_WALK_ENTRIES);
     const struct caches_noted noted = {access_site,
                                        {va.v, 0, classifier_bits_of(core, kind) | (uint64_t)reads << READS}};
     return pass_if(core->sim, caches_note(core->sim->caches, &noted), err);
@@ -110,6 +115,7 @@ enum c2_status sim_classifier_tlb_missed(struct sim_core *core, enum sim_kind ki
 
 static enum c2_status notify_tlb(const struct sim *sim, const struct caches_noted *noted, struct c2_error *err)
 {
+    C2_PROMISE(sim->notifies_tlb);
     const uint64_t bits = noted->word[2];
     const struct sim_tlb_miss miss = {.code = (uint32_t)(bits >> CODE),
                                       .kind = (enum sim_kind)(bits >> KIND & 3),
@@ -122,6 +128,7 @@ static enum c2_status notify_tlb(const struct sim *sim, const struct caches_note
 static enum c2_status classifier_notify(void *self, const struct caches_noted *noted, struct line_no line,
                                         const struct caches_outcome *outcome, struct c2_error *err)
 {
+    C2_PROMISE(noted && (!outcome || outcome->served_by >= (noted->word[2] >> FIRST & 15)));
     const struct sim *sim = self;
     const uint64_t bits = noted->word[2];
     if (C2_UNLIKELY(!outcome))
@@ -143,11 +150,13 @@ static enum c2_status classifier_notify(void *self, const struct caches_noted *n
 static enum c2_status classifier_counted(void *self, const struct caches_compact *misses, size_t count,
                                          struct c2_error *err)
 {
+    C2_PROMISE(misses && count != 0);
     return sim_notify_counted(self, misses, count, err);
 }
 
 static enum c2_status classifier_hear(void *self, const struct stream_batch *event_log, struct c2_error *err)
 {
+    C2_ASSERT(event_log->used <= STREAM_BATCH_WORDS);
     struct sim *sim = self;
     const struct caches_listener listener = {sim, classifier_counted, classifier_notify};
     return caches_hear(sim->caches, event_log->words, event_log->used, &listener, err);
@@ -163,6 +172,7 @@ static enum c2_status nothing_behind(void *self, struct c2_error *err)
 
 enum c2_status sim_classifier_pass(struct sim *sim, struct c2_error *err)
 {
+    C2_ASSERT(sim->classifier.event_log && sim->classifier.to.consume);
     struct sim_classifier *classifier = &sim->classifier;
     classifier->event_log->used = caches_deferred(sim->caches);
     if (classifier->event_log->used == 0)
@@ -203,6 +213,7 @@ static bool hears_both(const struct sim_subscriber *s)
 /* The attribution counts misses too, and there is no other listener of the TLBs. */
 static bool counts_pages(const struct sim *sim)
 {
+    C2_ASSERT(!sim->notifies_accesses);
     bool counts = false;
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++)
         counts |= s->missed && sim->attributed.to.untranslated && s->self == sim->attributed.to.self;
@@ -231,12 +242,14 @@ static bool suits_a_thread(const struct sim *sim)
 
 void sim_classifier_use(struct sim *sim)
 {
+    _Static_assert(STREAM_BATCH_WORDS > CACHES_TAPE_SLACK, "a batch has room for the accesses behind CACHES_FULL");
     if (sim->classifier.event_log)
         caches_defer_to(sim->caches, sim->classifier.event_log->words, STREAM_BATCH_WORDS);
 }
 
 static enum c2_status create_ring(struct sim_classifier *classifier, struct c2_error *err)
 {
+    C2_ASSERT(!classifier->ring && classifier->to.consume && classifier->to.drain);
     enum c2_status status = stream_ring_create(&classifier->ring, &classifier->to, 1, 1, "c2emu classes", err);
     if (status == C2_OK)
         classifier->to = stream_ring_sink(classifier->ring);
@@ -245,12 +258,14 @@ static enum c2_status create_ring(struct sim_classifier *classifier, struct c2_e
 
 static enum c2_status create_event_log(struct sim_classifier *classifier, struct c2_error *err)
 {
+    C2_ASSERT(!classifier->event_log);
     classifier->event_log = c2_alloc(sizeof *classifier->event_log);
     return classifier->event_log ? C2_OK : c2_fail_memory(err, "what is to be said of accesses");
 }
 
 enum c2_status sim_classifier_create(struct sim *sim, bool apart, struct c2_error *err)
 {
+    C2_ASSERT(sim->caches && !sim->classifier.event_log);
     struct sim_classifier *classifier = &sim->classifier;
     if (!caches_can_defer(sim->caches) || sim->notifies_accesses)
         return C2_OK;
@@ -269,6 +284,7 @@ enum c2_status sim_classifier_create(struct sim *sim, bool apart, struct c2_erro
 
 void sim_classifier_leave(struct sim *sim)
 {
+    C2_ASSERT(!sim->classifier.event_log || caches_deferred(sim->caches) == 0);
     sim_classifier_destroy(sim);
     sim->classifier = (struct sim_classifier){.event_log = NULL};
     sim->counts_pages = sim->waits = false;

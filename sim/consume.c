@@ -37,6 +37,7 @@
 /* Of another line than the one before; the data line is left: what follows may take it from the caches. */
 static inline void enter_code(struct sim_core *core, uint64_t start, uint32_t code)
 {
+    C2_PROMISE((start & core->line_mask) == 0);
     core->fetch_line = start >> core->line_shift;
     core->code = code;
     core->slot = NULL;
@@ -55,6 +56,7 @@ enum c2_status sim_fetch(struct sim_core *core, uint64_t start, uint32_t code, s
 /* L1I does not have the line. */
 static inline enum c2_status miss_code(struct sim_core *core, struct guest_va va, struct c2_error *err)
 {
+    C2_PROMISE(sim_page_at(core, va.v)->vpn == va.v >> C2_PAGE_SHIFT);
     const struct sim_page *page = sim_page_at(core, va.v);
     const uint32_t line = sim_line_of(va, SIM_USUAL_LINE_SHIFT), slot = page->slot;
     const struct line_no physical_line = {page->line + line};
@@ -82,12 +84,14 @@ static inline enum sim_kind first_kind(const struct sim_slot *slot)
 
 static inline uint32_t consume_references_of(const struct sim_slot *slot)
 {
+    C2_PROMISE(slot->repeated != 0);
     return (uint32_t)slot->repeated + (uint32_t)(slot->repeated >> 32);
 }
 
 /* The accesses that follow are of this slot. */
 static inline void enter_slot(struct sim_core *core, const struct sim_slot *slot)
 {
+    C2_PROMISE(slot);
     core->code = slot->code;
     core->slot = slot;
     core->second = false;
@@ -102,6 +106,7 @@ static inline bool inside(const struct sim_core *core, const struct sim_slot *sl
 static enum c2_status refer_any(struct sim_core *core, const struct sim_slot *slot, struct guest_va va,
                                 struct c2_error *err)
 {
+    C2_PROMISE(slot->size >= 1 && slot->size <= SIM_MAX_REFERENCE_BYTES);
     enter_slot(core, slot);
     if (core->sim->attributed.on)
         sim_attribute_own(core, va, consume_references_of(slot));
@@ -115,6 +120,7 @@ static enum c2_status refer_any(struct sim_core *core, const struct sim_slot *sl
 /* The reference is the first one to its line, whose owner this is. */
 static inline void enter_line(struct sim_core *core, const struct sim_slot *slot, uint64_t start, uint64_t *refs)
 {
+    C2_PROMISE(core->repeats == 0 && refs && (start & core->line_mask) == 0);
     enter_slot(core, slot);
     core->repeats = slot->following;
     core->line_refs = refs;
@@ -139,6 +145,7 @@ static inline bool is_one_access(const struct sim_core *core, const struct sim_s
 static enum c2_status refer_parted(struct sim_core *core, const struct sim_slot *slot, struct guest_va va,
                                    uint64_t *refs, struct c2_error *err)
 {
+    C2_PROMISE(inside(core, slot, va.v));
     C2_PROMISE(sim_attribute_word_holds(core, va, refs));
     enter_slot(core, slot);
     *refs += consume_references_of(slot);
@@ -157,6 +164,7 @@ static enum c2_status refer_parted(struct sim_core *core, const struct sim_slot 
 static enum c2_status refer_else(struct sim_core *core, const struct sim_slot *slot, struct guest_va va,
                                  struct c2_error *err)
 {
+    C2_PROMISE(inside(core, slot, va.v) && !repeats_line(core, slot, va));
     struct sim_page *page = sim_page_of(core, va);
     uint64_t *refs = sim_attribute_line(core, page, va);
     if (C2_UNLIKELY(!refs))
@@ -180,6 +188,7 @@ enum c2_status sim_refer(struct sim_core *core, const struct sim_slot *slot, uin
 enum c2_status sim_refer_anew(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t *refs,
                               struct c2_error *err)
 {
+    C2_PROMISE(sim_page_at(core, va)->vpn == va >> C2_PAGE_SHIFT);
     struct sim_page *page = sim_page_at(core, va);
     const enum sim_kind kind = first_kind(slot);
     enter_line(core, slot, va & ~SIM_USUAL_LINE_MASK, refs);
@@ -195,6 +204,7 @@ enum c2_status sim_refer_anew(struct sim_core *core, const struct sim_slot *slot
 enum c2_status sim_refer_unslotted(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t *refs,
                                    struct c2_error *err)
 {
+    C2_PROMISE(sim_page_at(core, va)->slot == SIM_NO_SLOTS);
     const struct sim_page *page = sim_page_at(core, va);
     enter_line(core, slot, va & ~SIM_USUAL_LINE_MASK, refs);
     core->tlb_page[CACHES_TLB_LOAD] = SIM_NOWHERE;
@@ -212,6 +222,7 @@ enum c2_status sim_line_found(struct sim_core *core, const struct sim_slot *slot
 enum c2_status sim_line_missed(struct sim_core *core, const struct sim_slot *slot, const struct sim_page *page,
                                uint64_t va, struct c2_error *err)
 {
+    C2_PROMISE(page->vpn == va >> C2_PAGE_SHIFT);
     enter_slot(core, slot);
     core->sim->attributed.number++;
     return sim_missed_data(core, slot->write ? SIM_WRITE : SIM_READ, page, (struct guest_va){va}, err);
@@ -222,6 +233,7 @@ enum c2_status sim_line_missed(struct sim_core *core, const struct sim_slot *slo
 static __attribute__((noinline)) enum c2_status consume_take_mark(struct sim_core *core, uint64_t header,
                                                                   const uint64_t *words, struct c2_error *err)
 {
+    C2_ASSERT(stream_header_block(header) == STREAM_MARK);
     struct sim *sim = core->sim;
     const enum stream_mark mark = (enum stream_mark)stream_header_insns(header);
     enum c2_status status = sim_records_mark(sim, words - 1, err);
@@ -246,6 +258,7 @@ static __attribute__((noinline)) enum c2_status consume_take_mark(struct sim_cor
 static __attribute__((noinline)) enum c2_status unusual(struct sim_core *core, uint32_t tid, uint64_t header,
                                                         const uint64_t *words, struct c2_error *err)
 {
+    C2_ASSERT(stream_header_block(header) != STREAM_MARK);
     struct sim *sim = core->sim;
     enum c2_status status = sim_plan_build(sim, stream_header_block(header), err);
     return status != C2_OK ? status : sim_record(core, tid, header, words, err);
@@ -254,6 +267,7 @@ static __attribute__((noinline)) enum c2_status unusual(struct sim_core *core, u
 /* What so many whole runs of a block add. */
 static void count_whole(struct sim *sim, struct sim_plan *plan, uint64_t runs)
 {
+    C2_PROMISE(plan->built && plan->whole != SIM_NO_RUN);
     const uint64_t insns = runs * plan->insns, reads = runs * plan->reads, writes = runs * plan->writes;
     sim->counts.instructions += insns;
     sim->counts.fetches += insns;
@@ -267,6 +281,7 @@ static void count_whole(struct sim *sim, struct sim_plan *plan, uint64_t runs)
 
 static void count_pending(struct sim *sim)
 {
+    C2_PROMISE(sim->pending_count <= sim->plan_capacity);
     for (uint32_t i = 0; i < sim->pending_count; i++) {
         struct sim_plan *plan = &sim->plans[sim->pending[i]];
         count_whole(sim, plan, plan->pending);
@@ -277,6 +292,7 @@ static void count_pending(struct sim *sim)
 
 static enum c2_status stop_before(struct sim *sim, const uint64_t *record)
 {
+    C2_ASSERT(!sim->instructed);
     sim->again = record;
     return SIM_AGAIN;
 }
@@ -296,6 +312,7 @@ enum c2_status sim_take_other(struct sim_core *core, uint32_t tid, uint64_t head
 /* Counts are current after each batch; after a failure the caches may not be touched again. */
 enum c2_status sim_finish_batch(struct sim_core *core, enum c2_status status, struct c2_error *err)
 {
+    C2_ASSERT(status != SIM_AGAIN || core->sim->again);
     struct sim *sim = core->sim;
     const bool again = status == SIM_AGAIN;
     if (C2_UNLIKELY(again))
@@ -330,6 +347,7 @@ static inline void consume_expect(struct sim_core *core, uint64_t va)
  * more than SIM_LOOK_AHEAD words in front. Says where it is then. */
 const uint64_t *sim_look_ahead(struct sim_core *core, const uint64_t *word, const uint64_t *ahead, const uint64_t *end)
 {
+    C2_PROMISE(word <= end && ahead <= end);
     const ptrdiff_t enough_words = SIM_LOOK_AHEAD + LOOK_FURTHER;
     const uint64_t *const enough = end - word > enough_words ? word + enough_words : end;
     uint64_t last = SIM_NO_START;
@@ -350,6 +368,7 @@ const uint64_t *sim_look_ahead(struct sim_core *core, const uint64_t *word, cons
 enum c2_status sim_consume_one(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
                                struct c2_error *err)
 {
+    C2_ASSERT(core == core->sim->now);
     struct sim *sim = core->sim;
     enum c2_status status = C2_OK;
     if (C2_UNLIKELY(sim_needs_instructed(sim, stream_header_block(header))))
@@ -379,12 +398,14 @@ enum c2_status sim_take_observed(struct sim_core *core, uint32_t tid, uint64_t h
 
 void sim_begin_whole(struct sim_core *core, const struct sim_plan *plan)
 {
+    C2_PROMISE(!core->whole && plan->built && core->sim->attributed.on);
     core->whole = true;
     core->first_code = plan->first.code;
 }
 
 void sim_end_whole(struct sim_core *core, struct sim_plan *plan)
 {
+    C2_PROMISE(core->whole);
     core->whole = false;
     core->begun += plan->insns;
     count_whole(core->sim, plan, 1);
@@ -395,6 +416,7 @@ void sim_end_whole(struct sim_core *core, struct sim_plan *plan)
 /* Whether the level holds a page in its sets, line for set. */
 static bool consume_is_usual(const struct caches_l1_handle *l1_handle, uint32_t ways)
 {
+    _Static_assert(SIM_USUAL_SETS << SIM_USUAL_LINE_SHIFT == C2_PAGE_BYTES, "a page has one line of each set");
     return caches_l1_handle_is(l1_handle, SIM_USUAL_SETS, ways);
 }
 

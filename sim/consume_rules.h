@@ -42,6 +42,7 @@ PART void page_known(struct sim_core *core, const enum caches_tlb_side side, uin
 
 PART void event_log_store(struct sim_core *core, const struct hot *hot)
 {
+    C2_PROMISE(hot->event_log >= core->l1_handle[CACHES_DATA]->event_log->at);
     struct caches_event_log_end *const event_log = core->l1_handle[CACHES_DATA]->event_log;
     core->sim->attributed.number += (uint64_t)(hot->event_log - event_log->at); /* a word each */
     event_log->at = hot->event_log;
@@ -129,6 +130,7 @@ PART bool translated(struct sim_core *core, const struct sim_page *page, const e
 PART bool hits(const struct sim_core *core, struct hot *hot, const enum caches_side side, const struct sim_page *page,
                uint64_t va, uint32_t write, const uint32_t ways)
 {
+    C2_PROMISE(page->slot != SIM_NO_SLOTS || ways != 0);
     struct caches_l1_handle *const l1_handle = core->l1_handle[side];
     const uint64_t line = line_in_page(va);
     const uint32_t slot = page->slot + (uint32_t)line;
@@ -199,6 +201,7 @@ PART enum c2_status refer_owned(struct sim_core *core, struct hot *hot, const st
 PART enum c2_status miss(struct sim_core *core, struct hot *hot, const struct sim_slot *slot,
                          const struct sim_page *page, uint64_t va, const uint32_t ways, struct c2_error *err)
 {
+    C2_PROMISE(page->slot != SIM_NO_SLOTS);
     struct caches_l1_handle *const l1_handle = core->l1_handle[CACHES_DATA];
     const uint32_t line = (uint32_t)line_in_page(va);
     event_log_store(core, hot);
@@ -215,6 +218,7 @@ PART enum c2_status miss(struct sim_core *core, struct hot *hot, const struct si
 /* What sim_flush_repeats() does. */
 PART void flush(struct sim_core *core, struct hot *hot, uint64_t line, const uint32_t ways)
 {
+    C2_PROMISE(hot->repeats != 0 && !(hot->repeats & LOOSE));
     struct caches_l1_handle *const l1_handle = core->l1_handle[CACHES_DATA];
     const uint64_t reads = (uint32_t)hot->repeats, writes = hot->repeats >> 32, all = reads + writes;
     hot->repeats = 0;
@@ -312,6 +316,7 @@ PART enum c2_status run_slots(struct sim_core *core, struct hot *hot, const stru
 PART enum c2_status run_plan(struct sim_core *core, struct hot *hot, const struct sim_plan *plan,
                              const uint64_t **words, const uint32_t ways, struct c2_error *err)
 {
+    C2_PROMISE(plan->built && plan->whole != SIM_NO_RUN);
     const struct sim_fetch_run *fetch_run = &plan->first;
     do {
         enum c2_status status = C2_OK;

@@ -30,6 +30,7 @@
 
 enum c2_status sim_cores_create(struct sim *sim, struct c2_error *err)
 {
+    C2_ASSERT(sim->core_count >= 1 && sim->core_count <= CACHES_MAX_CORES);
     if (sim->core_count == 1)
         return C2_OK;
     sim->others = c2_calloc(sim->core_count - 1, sizeof *sim->others);
@@ -53,6 +54,7 @@ void sim_cores_destroy(struct sim *sim)
 /* What has been counted since then is the doing of the thread that ran. */
 void sim_cores_credit(struct sim *sim, const struct sim_totals *now)
 {
+    C2_ASSERT(sim->thread_count == 0 || sim->running < sim->thread_count);
     struct sim_totals since = *now;
     if (sim->core_count == 1)
         return;
@@ -64,6 +66,7 @@ void sim_cores_credit(struct sim *sim, const struct sim_totals *now)
 
 static enum c2_status cores_find_thread(struct sim *sim, uint32_t tid, struct c2_error *err)
 {
+    C2_ASSERT(tid >= 1);
     for (sim->running = 0; sim->running < sim->thread_count; sim->running++)
         if (sim->threads[sim->running].tid == tid)
             return C2_OK;
@@ -75,6 +78,7 @@ static enum c2_status cores_find_thread(struct sim *sim, uint32_t tid, struct c2
 
 enum c2_status sim_cores_switch(struct sim *sim, uint32_t tid, struct c2_error *err)
 {
+    C2_ASSERT(sim->core_count > 1);
     struct sim_totals now;
     if (sim->thread_count != 0 && sim->threads[sim->running].tid == tid)
         return C2_OK;
@@ -92,6 +96,8 @@ enum c2_status sim_cores_switch(struct sim *sim, uint32_t tid, struct c2_error *
 
 void sim_cores_origin(struct sim_core *core, bool whole)
 {
+    C2_PROMISE(core->sim->core_count > 1 &&
+               (whole || (core->byte_count >= 1 && core->first_byte + core->byte_count <= core->sim->line_bytes)));
     const uint32_t bytes = (uint32_t)core->sim->line_bytes;
     const struct caches_origin origin = {.core = core->number,
                                          .tag = core->code,
@@ -105,6 +111,7 @@ void sim_cores_origin(struct sim_core *core, bool whole)
 static enum c2_status access_bytes(struct sim_core *core, bool write, uint64_t start, uint64_t end,
                                    struct c2_error *err)
 {
+    C2_PROMISE(start < end && (start ^ (end - 1)) <= core->line_mask);
     core->first_byte = (uint32_t)(start & (core->sim->line_bytes - 1));
     core->byte_count = (uint32_t)(end - start);
     sim_leave_line(core);
@@ -115,6 +122,7 @@ static enum c2_status access_bytes(struct sim_core *core, bool write, uint64_t s
 enum c2_status sim_cores_lines(struct sim_core *core, bool write, struct guest_va va, uint32_t size,
                                struct c2_error *err)
 {
+    C2_PROMISE(size >= 1 && size <= SIM_MAX_REFERENCE_BYTES);
     struct sim *sim = core->sim;
     const uint64_t end = va.v + size;
     uint64_t next = c2_align_down(va.v, sim->line_bytes) + sim->line_bytes;
@@ -133,6 +141,7 @@ enum c2_status sim_cores_lines(struct sim_core *core, bool write, struct guest_v
 
 void sim_cores_forgot(struct sim *sim, uint32_t core, uint32_t entries)
 {
+    C2_ASSERT(core < sim->core_count);
     if (entries != 0 && core != sim->now->number)
         sim->shot |= (uint64_t)1 << core;
 }
@@ -143,6 +152,7 @@ void sim_cores_changed(struct sim *sim)
     const bool measured = sim->phase == STREAM_MEASURE;
     for (uint64_t shot = sim->shot; shot != 0 && measured; shot &= shot - 1) {
         sim->shootdowns[sim->now->number].sent++;
+        C2_ASSERT(sim->core_count > 1);
         sim->shootdowns[__builtin_ctzll(shot)].received++;
     }
     sim->shot = 0;
@@ -188,4 +198,8 @@ const struct sim_thread *sim_threads(const struct sim *sim, size_t *count)
     return sim->threads;
 }
 
-struct sim_shootdowns sim_shootdowns(const struct sim *sim, uint32_t core) { return sim->shootdowns[core]; }
+struct sim_shootdowns sim_shootdowns(const struct sim *sim, uint32_t core)
+{
+    C2_ASSERT(sim->shootdowns && core < sim->core_count);
+    return sim->shootdowns[core];
+}

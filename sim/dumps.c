@@ -15,6 +15,7 @@
 
 enum c2_status sim_dump_measured(struct sim *sim, const uint64_t *words, struct c2_error *err)
 {
+    C2_ASSERT(sim->dump_count <= sim->dump_room);
     if (!c2_grow((void **)&sim->dumps, &sim->dump_room, sim->dump_count, sizeof *sim->dumps))
         return c2_fail_memory(err, "the dumps that the program asks for");
     struct sim_dumped *dump = &sim->dumps[sim->dump_count++];
@@ -46,6 +47,7 @@ enum c2_status sim_drop_measured(struct sim *sim, struct c2_error *err)
 
 const struct sim_dumped *sim_dumps(const struct sim *sim, size_t *count)
 {
+    C2_ASSERT(sim->dump_count == 0 || sim->dumps);
     *count = sim->dump_count;
     return sim->dumps;
 }

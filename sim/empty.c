@@ -15,6 +15,7 @@
 
 static void empty_lend(struct sim *sim)
 {
+    C2_ASSERT(sim->caches);
     for (uint32_t i = 0; i < sim->core_count; i++) {
         struct sim_core *core = sim_core_at(sim, i);
         core->far = caches_far(sim->caches);
@@ -25,6 +26,7 @@ static void empty_lend(struct sim *sim)
 
 enum c2_status sim_caches_create(struct sim *sim, const struct caches_machine *machine, struct c2_error *err)
 {
+    C2_ASSERT(!sim->caches && !sim->plain);
     enum c2_status status = caches_create(&sim->caches, machine, sim->seed, err);
     if (status == C2_OK)
         empty_lend(sim);

@@ -38,6 +38,7 @@ bool sim_needs_instructed(const struct sim *sim, uint32_t number)
 
 bool sim_block_is_special(const struct stream_block *block)
 {
+    C2_PROMISE(block && (block->slot_count == 0 || block->slots));
     bool special = false;
     for (uint32_t i = 0; i < block->slot_count; i++)
         special |= stream_is_special(&block->slots[i]);
@@ -46,6 +47,7 @@ bool sim_block_is_special(const struct stream_block *block)
 
 enum c2_status sim_instructed_begin(struct sim *sim, struct c2_error *err)
 {
+    C2_ASSERT(!sim->instructed);
     sim_settle(sim);
     enum c2_status status = sim_classifier_settle(sim, err);
     if (status == C2_OK)
@@ -67,6 +69,7 @@ enum c2_status sim_instructed_begin(struct sim *sim, struct c2_error *err)
 enum c2_status sim_instructed_rest(struct sim *sim, const struct stream_batch *batch, const uint64_t *from,
                                    struct c2_error *err)
 {
+    C2_ASSERT(from >= batch->words && from < batch->words + batch->used);
     enum c2_status status = sim_instructed_begin(sim, err);
     struct stream_batch *rest = status == C2_OK ? c2_alloc(sizeof *rest) : NULL;
     if (!rest)
@@ -85,6 +88,7 @@ enum c2_status sim_instructed_rest(struct sim *sim, const struct stream_batch *b
 static enum c2_status ask_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
                               struct c2_error *err)
 {
+    C2_PROMISE(core->repeats == 0 && kind != SIM_FETCH && kind != SIM_WALK);
     const unsigned side = sim_tlb_side(core, kind);
     if (!core->tlb_on[CACHES_DATA] || sim_tlb_again(core, side, page, va) || sim_tlb_again_any(core, side, page, va))
         return C2_OK;
@@ -95,6 +99,7 @@ static enum c2_status ask_tlb(struct sim_core *core, enum sim_kind kind, struct 
 static enum c2_status instructed_prepare(struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                          struct c2_error *err)
 {
+    C2_PROMISE(core->sim->instructed && core->sim->now == core);
     struct sim *sim = core->sim;
     uint64_t access_site = 0;
     caches_set_clock(sim->caches, sim_clock(core));
@@ -109,6 +114,7 @@ static enum c2_status instructed_prepare(struct sim_core *core, enum sim_kind ki
 static enum c2_status instructed_notify(struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                         struct c2_error *err)
 {
+    C2_PROMISE(core->sim->instructed);
     struct sim *sim = core->sim;
     struct sim_prefetched prefetched = {.code = core->code,
                                         .kind = kind,
@@ -132,6 +138,7 @@ static void instructed_leave(struct sim_core *core)
 
 static enum caches_instruction instruction_of(enum stream_cache what)
 {
+    C2_PROMISE((unsigned)what < STREAM_CACHES);
     static const enum caches_instruction of[STREAM_CACHES] = {
         [STREAM_PREFETCH_T0] = CACHES_PREFETCH_T0,       [STREAM_PREFETCH_T1] = CACHES_PREFETCH_T1,
         [STREAM_PREFETCH_T2] = CACHES_PREFETCH_T2,       [STREAM_PREFETCH_NTA] = CACHES_PREFETCH_NTA,
@@ -143,6 +150,7 @@ static enum caches_instruction instruction_of(enum stream_cache what)
 static enum c2_status instructed_say(struct sim_core *core, enum caches_instruction what,
                                      const struct sim_reference *named, struct c2_error *err)
 {
+    C2_PROMISE(named->size >= 1 && (named->va.v & (C2_PAGE_BYTES - 1)) + named->size <= C2_PAGE_BYTES);
     struct sim_reference whole = *named;
     if (!core->sim->references)
         return C2_OK;
@@ -157,6 +165,7 @@ static enum c2_status instructed_say(struct sim_core *core, enum caches_instruct
 static enum c2_status instruct(struct sim_core *core, const struct stream_slot *slot, const struct sim_reference *named,
                                struct c2_error *err)
 {
+    C2_PROMISE(slot->kind == STREAM_CACHE);
     const struct guest_va va = named->va;
     struct sim *sim = core->sim;
     const enum caches_instruction what = instruction_of((enum stream_cache)slot->how);
@@ -181,6 +190,7 @@ static enum c2_status instruct(struct sim_core *core, const struct stream_slot *
 static enum c2_status store_past(struct sim_core *core, struct guest_va va, uint32_t bytes, bool enters_page,
                                  struct c2_error *err)
 {
+    C2_PROMISE(bytes >= 1 && (va.v & core->line_mask) + bytes <= core->sim->line_bytes);
     struct sim *sim = core->sim;
     struct sim_page *page = sim_page_of(core, va);
     enum c2_status status = enters_page ? ask_tlb(core, SIM_WRITE, page, va, err) : C2_OK;
@@ -210,6 +220,7 @@ enum c2_status sim_instructed_cache(struct sim_core *core, const struct stream_s
 
 enum c2_status sim_instructed_store(struct sim_core *core, struct guest_va va, uint32_t size, struct c2_error *err)
 {
+    C2_PROMISE(size >= 1 && size <= SIM_MAX_REFERENCE_BYTES);
     struct sim *sim = core->sim;
     const uint64_t end = va.v + size;
     enum c2_status status = C2_OK;
@@ -261,11 +272,13 @@ static void instructed_join(struct sim *sim)
             sim_instructed_add(&list[kept - 1].of, &list[i].of);
         else
             list[kept++] = list[i];
+    C2_ASSERT(kept <= sim->instruction_count);
     sim->instruction_count = kept;
 }
 
 enum c2_status sim_instructed_finish(struct sim *sim, struct c2_error *err)
 {
+    C2_ASSERT(!sim->instructions && sim->instruction_count == 0);
     size_t count;
     const struct caches_instructed *by = caches_instructed(sim->caches, &count);
     if (count == 0)

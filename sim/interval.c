@@ -39,6 +39,7 @@ struct sim_length {
 
 enum c2_status sim_intervals_init(struct sim *sim, struct c2_error *err)
 {
+    C2_ASSERT(!sim->lengths && !sim->piece);
     sim->cut_at = NEVER;
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++)
         sim->length_count += s->interval_instructions != 0;
@@ -81,6 +82,7 @@ static void interval_begin(struct sim_length *length, enum stream_phase phase, c
 
 void sim_intervals_begin(struct sim *sim, enum stream_phase phase)
 {
+    C2_ASSERT(phase <= STREAM_SKIP);
     for (uint32_t i = 0; i < sim->length_count; i++)
         interval_begin(&sim->lengths[i], phase, &sim->phase_start);
     set_cut(sim);
@@ -101,6 +103,7 @@ static enum c2_status interval_notify(const struct sim *sim, struct sim_length *
 
 enum c2_status sim_intervals_end(struct sim *sim, uint32_t rest, struct c2_error *err)
 {
+    C2_ASSERT(sim->phase == STREAM_MEASURE && sim->counts.instructions == sim->cut_at);
     struct sim_totals now;
     sim_settle(sim);
     enum c2_status status = sim_records_here(sim, err);
@@ -154,6 +157,7 @@ static bool begins_anew(uint64_t header)
  * interval ends, or may, in the record behind. */
 static uint32_t uncut(const struct sim *sim, const struct stream_batch *batch, uint32_t from, bool *cut)
 {
+    C2_ASSERT(from <= batch->used && sim->counts.instructions <= sim->cut_at);
     uint64_t left = sim->cut_at - sim->counts.instructions;
     bool anew = false;
     *cut = false;
@@ -173,6 +177,7 @@ static uint32_t uncut(const struct sim *sim, const struct stream_batch *batch, u
 static enum c2_status interval_loop(struct sim *sim, const struct stream_batch *batch, uint32_t from, uint32_t to,
                                     struct c2_error *err)
 {
+    C2_ASSERT(from <= to && to <= batch->used && sim->piece != batch);
     struct stream_batch *piece = sim->piece;
     if (from == 0 && to == batch->used)
         return sim_run_batch(sim, batch, err);
@@ -185,6 +190,7 @@ static enum c2_status interval_loop(struct sim *sim, const struct stream_batch *
 /* A record that is cut is followed by a piece, be it an empty one: with that all counts are current again. */
 enum c2_status sim_intervals_consume(struct sim *sim, const struct stream_batch *batch, struct c2_error *err)
 {
+    C2_ASSERT(sim->lengths);
     uint32_t at = 0;
     bool cut;
     enum c2_status status = C2_OK;

@@ -25,6 +25,7 @@ static bool counts_alone(const struct sim *sim)
 
 enum c2_status sim_notify_init(struct sim *sim, const struct sim_config *config, struct c2_error *err)
 {
+    C2_ASSERT(!sim->subscribers && (config->subscriber_count == 0 || config->subscribers));
     if (config->subscriber_count == 0)
         return C2_OK;
     sim->subscribers = c2_calloc(config->subscriber_count, sizeof *sim->subscribers);
@@ -71,12 +72,15 @@ enum c2_status sim_notify_init(struct sim *sim, const struct sim_config *config,
 enum c2_status sim_notify_memory(const struct sim *sim, bool appeared, const struct mmu_area *area,
                                  struct c2_error *err)
 {
+    C2_ASSERT(area);
     TELL(sim, memory, true, appeared, area, err);
 }
 
 enum c2_status sim_notify_mark(const struct sim *sim, enum stream_mark mark, const uint64_t *words,
                                struct c2_error *err)
 {
+    C2_ASSERT(words && mark != STREAM_PHASE && mark != STREAM_EMPTIED && mark != STREAM_ZEROED &&
+              mark != STREAM_DUMPED);
     TELL(sim, mark, true, mark, words, err);
 }
 
@@ -87,18 +91,25 @@ enum c2_status sim_notify_dropped(const struct sim *sim, struct c2_error *err) {
 enum c2_status sim_notify_records(const struct sim *sim, bool hears, const struct sim_records *records,
                                   struct c2_error *err)
 {
+    C2_ASSERT(records->words <= records->end);
     TELL(sim, records, sim_hears_misses(s) == hears, records, err);
 }
 
 void sim_notify_untranslated(const struct sim *sim, enum sim_kind kind, unsigned reads)
 {
+    C2_PROMISE(sim->notifies_pages && sim->attributed.measuring && reads <= MMU_WALK_ENTRIES);
     TELL_ALL(sim, untranslated, s->self, kind, reads);
 }
 
-void sim_notify_upgraded(const struct sim *sim, uint32_t code) { TELL_ALL(sim, upgraded, s->self, code); }
+void sim_notify_upgraded(const struct sim *sim, uint32_t code)
+{
+    C2_PROMISE(sim->core_count > 1 && sim->attributed.measuring && code < sim->attributed.code_count);
+    TELL_ALL(sim, upgraded, s->self, code);
+}
 
 void sim_notify_thread(struct sim *sim, uint32_t tid)
 {
+    C2_ASSERT(tid != sim->told_thread);
     sim->told_thread = tid;
     TELL_ALL(sim, thread, s->self, tid);
 }
@@ -121,40 +132,47 @@ bool sim_wants_references(const struct sim *sim, bool hears)
 enum c2_status sim_notify_references(const struct sim *sim, bool hears, const struct sim_reference *list, size_t count,
                                      struct c2_error *err)
 {
+    C2_PROMISE(list && count >= 1 && count <= SIM_TOLD_REFERENCES);
     TELL(sim, references, wants_references(sim, s, hears), list, count, err);
 }
 
 enum c2_status sim_notify_instructed(const struct sim *sim, const struct sim_reference *named,
                                      enum caches_instruction what, struct c2_error *err)
 {
+    C2_PROMISE(sim->instructed && named->parts == 1);
     const bool measured = sim->phase == STREAM_MEASURE;
     TELL(sim, instructed, measured || s->in_every_phase, named, what, err);
 }
 
 enum c2_status sim_notify_approach(const struct sim *sim, const struct sim_approach *access, struct c2_error *err)
 {
+    C2_PROMISE(access->code < sim->attributed.code_count && access->core < sim->core_count);
     TELL(sim, approached, access->measured || s->in_every_phase, access, err);
 }
 
 enum c2_status sim_notify_tlb_miss(const struct sim *sim, const struct sim_tlb_miss *miss, struct c2_error *err)
 {
+    C2_PROMISE(sim->notifies_tlb && miss->reads <= MMU_WALK_ENTRIES);
     TELL(sim, tlb_missed, true, miss, err);
 }
 
 enum c2_status sim_notify_counted(const struct sim *sim, const struct caches_compact *misses, size_t count,
                                   struct c2_error *err)
 {
+    C2_PROMISE(misses && count != 0 && sim->counts_alone);
     TELL(sim, counted, s->missed, misses, count, err);
 }
 
 enum c2_status sim_notify_miss(const struct sim *sim, const struct sim_miss *miss, struct c2_error *err)
 {
+    C2_PROMISE(miss->outcome->served_by > miss->first && miss->outcome->depth > miss->first);
     TELL(sim, missed, miss->measured || s->in_every_phase, miss, err);
 }
 
 /* A walk's read, or a store that was passed on, that the first level asked has. */
 enum c2_status sim_notify_found(const struct sim *sim, const struct sim_miss *found, struct c2_error *err)
 {
+    C2_PROMISE(found->outcome->served_by == found->first);
     const bool walk = found->kind == SIM_WALK;
     TELL(sim, missed, (walk ? s->every_walk : s->every_store) && (found->measured || s->in_every_phase), found, err);
 }
@@ -162,12 +180,14 @@ enum c2_status sim_notify_found(const struct sim *sim, const struct sim_miss *fo
 enum c2_status sim_notify_prefetched(const struct sim *sim, const struct sim_prefetched *prefetched,
                                      struct c2_error *err)
 {
+    C2_PROMISE(prefetched->events && prefetched->count != 0);
     TELL(sim, prefetched, prefetched->measured || s->in_every_phase, prefetched, err);
 }
 
 enum c2_status sim_notify_unaided(const struct sim *sim, const struct sim_miss *miss, uint32_t served_by,
                                   struct c2_error *err)
 {
+    C2_PROMISE(sim->compares && served_by >= miss->first);
     TELL(sim, unaided, miss->measured || s->in_every_phase, miss, served_by, err);
 }
 
@@ -175,6 +195,7 @@ enum c2_status sim_notify_batch(const struct sim *sim, struct c2_error *err) { T
 
 enum c2_status sim_notify_window(const struct sim *sim, const struct sim_window *window, struct c2_error *err)
 {
+    C2_ASSERT(window->phase <= STREAM_SKIP && window->next <= STREAM_SKIP);
     TELL(sim, window, true, window, err);
 }
 

@@ -39,6 +39,7 @@ static enum c2_status plan_reach(struct sim *sim, uint32_t number, struct c2_err
 
 static bool plannable(const struct stream_block *block)
 {
+    C2_ASSERT(block->insn_count >= 1);
     if (stream_is_string(block) || sim_block_is_special(block))
         return false;
     for (uint32_t i = 0; i < block->insn_count; i++) {
@@ -59,6 +60,7 @@ static uint64_t first_line(const struct sim *sim, const struct stream_block *blo
 
 static uint64_t last_line(const struct sim *sim, const struct stream_block *block)
 {
+    C2_PROMISE(block->insn_count >= 1);
     const struct stream_insn *last = &block->insns[block->insn_count - 1];
     return (block->pc.v + last->offset + last->length - 1) >> sim->line_shift;
 }
@@ -79,6 +81,7 @@ static void lay_fetch_runs(const struct sim *sim, const struct stream_block *blo
         const uint64_t end = block->pc.v + block->insns[i].offset + block->insns[i].length - 1;
         while (fetch_run->line < end >> sim->line_shift) {
             const uint32_t first_slot = block->insns[i].first_slot;
+            C2_PROMISE(first_slot >= done);
             fetch_run->slot_count = first_slot - done;
             fetch_run->next = fetch_run + 1;
             done = first_slot;
@@ -117,6 +120,7 @@ static void lay_slots(const struct sim *sim, const struct stream_block *block, s
 
 enum c2_status sim_plan_build(struct sim *sim, uint32_t number, struct c2_error *err)
 {
+    C2_ASSERT(number != STREAM_MARK);
     enum c2_status status = plan_reach(sim, number, err);
     if (status != C2_OK || sim->plans[number].built)
         return status;

@@ -33,6 +33,7 @@ struct origin {
  * block). */
 static struct sim_code *record_code_of(struct sim_core *core)
 {
+    C2_PROMISE(core->code < core->sim->attributed.code_count);
     struct sim *sim = core->sim;
     struct sim_attributed *a = &sim->attributed;
     return a->measuring ? &a->codes[core->code] : &a->nothing;
@@ -56,6 +57,7 @@ static void count_owned(struct sim_core *core, bool write, struct guest_va va)
 
 static enum c2_status record_fetch(struct sim_core *core, struct origin origin, uint32_t length, struct c2_error *err)
 {
+    C2_PROMISE(length >= 1 && core->alone);
     const struct sim *sim = core->sim;
     enum c2_status status = C2_OK;
     core->references++;
@@ -181,6 +183,7 @@ static enum c2_status record_string_record(struct sim_core *core, const struct s
 /* The first instruction's code number; the record's plan is built. */
 static uint32_t first_code(const struct sim *sim, uint64_t header)
 {
+    C2_ASSERT(stream_header_block(header) < sim->plan_capacity && sim->plans[stream_header_block(header)].built);
     return sim->attributed.on ? sim->plans[stream_header_block(header)].first.code : 0;
 }
 
@@ -217,6 +220,7 @@ static enum c2_status record_record(struct sim_core *core, uint32_t tid, uint64_
 enum c2_status sim_record(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
                           struct c2_error *err)
 {
+    C2_ASSERT(!core->alone && !core->whole);
     core->alone = true;
     core->references = 0;
     enum c2_status status = record_record(core, tid, header, words, err);

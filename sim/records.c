@@ -20,6 +20,7 @@
 
 void sim_records_begin(struct sim *sim, const uint64_t *words, const uint64_t *end, uint32_t tid)
 {
+    C2_ASSERT(words <= end && tid >= 1);
     const struct sim_notified nothing = {.record = words, .of = words};
     sim->pending_records = (struct sim_pending_records){
         .notified = {nothing, nothing}, .end = end, .at = words, .tid = tid};
@@ -28,6 +29,7 @@ void sim_records_begin(struct sim *sim, const uint64_t *words, const uint64_t *e
 static enum c2_status notify_records(struct sim *sim, bool hears, const uint64_t *end, bool missing,
                                      struct c2_error *err)
 {
+    C2_ASSERT(sim->pending_records.notified[hears].record <= end && end <= sim->pending_records.end);
     struct sim_pending_records *pending_records = &sim->pending_records;
     struct sim_notified *notified = &pending_records->notified[hears];
     const struct sim_records records = {sim, sim->blocks, notified->record, end, pending_records->tid, missing};
@@ -44,6 +46,7 @@ static enum c2_status notify_each(struct sim *sim, bool hears, const uint64_t *e
     enum c2_status status = C2_OK;
     while (status == C2_OK && notified->record != end) {
         status = sim_references_until(sim, hears, notified->record, SIM_ALL_REFERENCES, err);
+        C2_PROMISE(status != C2_OK || notified->of == notified->record);
         if (sim_record_behind(notified->record) == end)
             return status;
         if (status == C2_OK)
@@ -56,6 +59,7 @@ static enum c2_status notify_each(struct sim *sim, bool hears, const uint64_t *e
 static enum c2_status notify_until(struct sim *sim, bool hears, const uint64_t *end, uint64_t references, bool missing,
                                    struct c2_error *err)
 {
+    C2_PROMISE(end <= sim->pending_records.end);
     enum c2_status status = sim->notifies_both[hears] ? notify_each(sim, hears, end, err) : C2_OK;
     if (status == C2_OK)
         status = notify_records(sim, hears, end, missing, err);
@@ -64,6 +68,7 @@ static enum c2_status notify_until(struct sim *sim, bool hears, const uint64_t *
 
 static enum c2_status notify_all_until(struct sim *sim, const uint64_t *end, uint64_t references, struct c2_error *err)
 {
+    C2_ASSERT(sim->notifies_records);
     enum c2_status status = sim_classifier_before(sim, err);
     for (unsigned hears = 0; hears < 2 && status == C2_OK; hears++)
         status = notify_until(sim, hears, end, references, false, err);
@@ -77,6 +82,7 @@ enum c2_status sim_records_until(struct sim *sim, const uint64_t *record, struct
 
 enum c2_status sim_records_mark(struct sim *sim, const uint64_t *mark, struct c2_error *err)
 {
+    C2_ASSERT(stream_header_block(*mark) == STREAM_MARK);
     const struct sim_notified next = {.record = sim_record_behind(mark), .of = sim_record_behind(mark)};
     enum c2_status status = sim_records_until(sim, mark, err);
     sim->pending_records.notified[0] = sim->pending_records.notified[1] = next;
@@ -93,6 +99,7 @@ enum c2_status sim_records_here(struct sim *sim, struct c2_error *err)
 
 enum c2_status sim_records_missed(struct sim *sim, struct c2_error *err)
 {
+    C2_PROMISE(sim->announces && sim->pending_records.at);
     struct sim_pending_records *pending_records = &sim->pending_records;
     const bool measuring = sim->attributed.measuring,
                first = pending_records->missing != pending_records->at && measuring;
@@ -107,6 +114,7 @@ enum c2_status sim_records_missed(struct sim *sim, struct c2_error *err)
 
 enum c2_status sim_records_string(struct sim *sim, bool goes_on, struct c2_error *err)
 {
+    C2_PROMISE(sim->pending_records.at);
     enum c2_status status = sim->references ? sim_records_until(sim, sim->pending_records.at, err) : C2_OK;
     sim->pending_records.goes_on = goes_on ? sim->pending_records.at : NULL;
     return status;
@@ -114,6 +122,7 @@ enum c2_status sim_records_string(struct sim *sim, bool goes_on, struct c2_error
 
 enum c2_status sim_run_batch(struct sim *sim, const struct stream_batch *batch, struct c2_error *err)
 {
+    C2_ASSERT(batch->used <= STREAM_BATCH_WORDS);
     sim_records_begin(sim, batch->words, batch->words + batch->used, batch->tid);
     enum c2_status status = sim->consume(sim->now, batch, err);
     return status == SIM_AGAIN ? sim_instructed_rest(sim, batch, sim->again, err) : status;

@@ -17,6 +17,7 @@
 
 enum c2_status sim_references_create(struct sim *sim, struct c2_error *err)
 {
+    C2_ASSERT(!sim->references);
     sim->references = c2_calloc(1, sizeof *sim->references);
     if (!sim->references)
         return c2_fail_memory(err, "the references that are told");
@@ -57,6 +58,7 @@ static struct guest_pa references_translate(struct sim *sim, struct guest_va va)
 
 static enum c2_status references_flush(struct sim *sim, bool hears, struct c2_error *err)
 {
+    C2_PROMISE(sim->references->count <= SIM_TOLD_REFERENCES);
     const size_t count = sim->references->count;
     sim->references->count = 0;
     return count != 0 ? sim_notify_references(sim, hears, sim->references->list, count, err) : C2_OK;
@@ -65,6 +67,8 @@ static enum c2_status references_flush(struct sim *sim, bool hears, struct c2_er
 /* Splits at the page boundary (at most one: SIM_MAX_REFERENCE_BYTES), translates. */
 static void references_put(struct sim *sim, const struct sim_reference *named)
 {
+    C2_PROMISE(sim->references->count < SIM_TOLD_REFERENCES && named->size >= 1 &&
+               named->size <= SIM_MAX_REFERENCE_BYTES);
     struct sim_reference *reference = &sim->references->list[sim->references->count++];
     const uint64_t here = c2_align_down(named->va.v, C2_PAGE_BYTES) + C2_PAGE_BYTES - named->va.v; /* to the boundary */
     *reference = *named;
@@ -83,6 +87,7 @@ static void references_put(struct sim *sim, const struct sim_reference *named)
 static enum c2_status references_refer(struct notified_of *notified_of, uint32_t insn, enum sim_kind kind, bool past,
                                        struct guest_va va, uint32_t size, struct c2_error *err)
 {
+    C2_PROMISE(insn < notified_of->block->insn_count);
     struct sim *sim = notified_of->sim;
     const uint64_t number = notified_of->next++;
     if (number < notified_of->from || number >= notified_of->stop)
@@ -107,6 +112,7 @@ static uint32_t references_references_of(const struct stream_slot *slot)
 
 static enum c2_status refer_slot(struct notified_of *notified_of, uint32_t i, struct c2_error *err)
 {
+    C2_PROMISE(i < notified_of->block->slot_count);
     const struct stream_slot *slot = &notified_of->block->slots[i];
     const struct guest_va va = {notified_of->words[i]};
     const enum sim_kind kind = slot->kind == STREAM_WRITE ? SIM_WRITE : SIM_READ;
@@ -120,6 +126,7 @@ static enum c2_status refer_slot(struct notified_of *notified_of, uint32_t i, st
 
 static enum c2_status refer_plain(struct notified_of *notified_of, uint32_t insns_run, struct c2_error *err)
 {
+    C2_PROMISE(insns_run <= notified_of->block->insn_count);
     const struct stream_block *block = notified_of->block;
     enum c2_status status = C2_OK;
     uint32_t slot = 0;
@@ -138,9 +145,11 @@ static enum c2_status refer_plain(struct notified_of *notified_of, uint32_t insn
 /* Elements may be very many: those that are notified already are stepped over. */
 static enum c2_status refer_string(struct notified_of *notified_of, bool goes_on, struct c2_error *err)
 {
+    C2_PROMISE(notified_of->block->slot_count == 4);
     const struct stream_block *block = notified_of->block;
     const struct stream_slot *slots = block->slots;
     const unsigned first = slots[0].size == 0, sides = !first + (slots[1].size != 0);
+    C2_PROMISE(sides == 1 || sides == 2);
     const uint64_t count = stream_string_elements(notified_of->words) * sides;
     enum c2_status status = C2_OK;
     if (!goes_on)
@@ -159,6 +168,7 @@ static enum c2_status refer_string(struct notified_of *notified_of, bool goes_on
 
 static enum c2_status refer_record(struct notified_of *notified_of, const uint64_t *record, struct c2_error *err)
 {
+    C2_PROMISE(stream_header_block(*record) < notified_of->sim->plan_capacity);
     const struct sim *sim = notified_of->sim;
     const uint32_t number = stream_header_block(*record);
     notified_of->block = stream_blocks_at(sim->blocks, number);
@@ -174,6 +184,7 @@ static enum c2_status refer_record(struct notified_of *notified_of, const uint64
 enum c2_status sim_references_until(struct sim *sim, bool hears, const uint64_t *end, uint64_t most,
                                     struct c2_error *err)
 {
+    C2_PROMISE(sim->references && sim->pending_records.notified[hears].of <= end);
     struct sim_notified *notified = &sim->pending_records.notified[hears];
     const bool wanted = sim_wants_references(sim, hears);
     struct notified_of notified_of = {.sim = sim, .hears = hears};
@@ -198,6 +209,9 @@ enum c2_status sim_references_until(struct sim *sim, bool hears, const uint64_t 
 static uint64_t begun_in_plan(const struct sim_core *core, const struct sim_plan *plan,
                               const struct stream_block *block)
 {
+    C2_PROMISE(plan->built &&
+               (core->slot ? core->slot >= plan->first.slots && core->slot - plan->first.slots < block->slot_count
+                           : core->code - plan->first.code < block->insn_count));
     const uint32_t insn = core->slot ? block->slots[core->slot - plan->first.slots].insn
                                      : core->code - plan->first.code;
     const uint32_t slots = core->slot ? (uint32_t)(core->slot - plan->first.slots) : block->insns[insn].first_slot;
@@ -209,6 +223,7 @@ static uint64_t begun_in_plan(const struct sim_core *core, const struct sim_plan
 
 uint64_t sim_references_begun(const struct sim *sim)
 {
+    C2_PROMISE(sim->pending_records.at && stream_header_block(*sim->pending_records.at) < sim->plan_capacity);
     const struct sim_core *core = sim->now;
     const uint32_t number = stream_header_block(*sim->pending_records.at);
     return core->alone ? core->references

@@ -29,6 +29,7 @@
 
 static void core_init(struct sim_core *core, struct sim *sim, uint32_t number)
 {
+    C2_ASSERT(number < sim->core_count && c2_is_power_of_two(sim->line_bytes));
     core->sim = sim;
     core->number = number;
     core->line_shift = sim->line_shift;
@@ -42,6 +43,7 @@ static void core_init(struct sim_core *core, struct sim *sim, uint32_t number)
 
 enum c2_status sim_create(struct sim **out, const struct sim_config *config, struct c2_error *err)
 {
+    C2_ASSERT(config->machine && (config->subscriber_count == 0 || config->subscribers));
     *out = NULL;
     const uint32_t line_bytes = config->machine->line_bytes;
     if (!c2_is_power_of_two(line_bytes) || line_bytes < 8 || line_bytes > C2_PAGE_BYTES)
@@ -109,6 +111,7 @@ void sim_destroy(struct sim *sim)
 
 enum c2_status sim_consume(struct sim *sim, const struct stream_batch *batch, struct c2_error *err)
 {
+    C2_ASSERT(batch->used <= STREAM_BATCH_WORDS);
     enum c2_status status = sim->core_count > 1 ? sim_cores_switch(sim, batch->tid, err) : C2_OK;
     if (status != C2_OK)
         return status;
@@ -119,12 +122,17 @@ enum c2_status sim_consume(struct sim *sim, const struct stream_batch *batch, st
 
 /* ------------------------------------------------------------------ a line access that is no repeat */
 
-static enum caches_side side_of(enum sim_kind kind) { return kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA; }
+static enum caches_side side_of(enum sim_kind kind)
+{
+    C2_PROMISE(kind != SIM_WALK);
+    return kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA;
+}
 
 /* Of a line whose slot is not remembered, and of caches that have one stage. */
 static enum c2_status ask_any(struct sim_core *core, enum sim_kind kind, const struct sim_page *page,
                               struct guest_va va, struct c2_error *err)
 {
+    C2_PROMISE(page->vpn == va.v >> C2_PAGE_SHIFT);
     struct sim *sim = core->sim;
     const bool write = kind == SIM_WRITE;
     const struct line_no virtual_line = {va.v >> core->line_shift};
@@ -147,6 +155,7 @@ static enum c2_status ask_any(struct sim_core *core, enum sim_kind kind, const s
 enum c2_status sim_asked(struct sim_core *core, enum caches_tried tried, enum sim_kind kind,
                          const struct sim_page *page, struct guest_va va, struct c2_error *err)
 {
+    C2_PROMISE(tried != SIM_FAILED && (tried == CACHES_UNTRIED || core->sim->classifier.event_log));
     if (C2_LIKELY(tried == CACHES_MISSED))
         return sim_classifier_missed(core, kind, va, err);
     if (tried == CACHES_UNTRIED)
@@ -157,6 +166,7 @@ enum c2_status sim_asked(struct sim_core *core, enum caches_tried tried, enum si
 enum c2_status sim_ask_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
                            struct c2_error *err)
 {
+    C2_PROMISE(page->vpn == va.v >> C2_PAGE_SHIFT);
     const unsigned tlb_side = sim_tlb_side(core, kind);
     enum c2_status status = C2_OK;
     if (core->tlb_on[side_of(kind)] && SHORTCUT(va.v >> C2_PAGE_SHIFT == core->tlb_page[tlb_side]))
@@ -183,6 +193,7 @@ bool sim_refilled(struct sim_core *core, struct sim_page *page, struct guest_va 
 enum caches_tried sim_try_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
                               struct c2_error *err)
 {
+    C2_PROMISE(kind != SIM_FETCH && page->vpn == va.v >> C2_PAGE_SHIFT);
     if (!caches_tlbs_refill(core->tlb_refill, va, &page->found))
         return sim_tried(core, sim_ask_tlb(core, kind, page, va, err));
     core->tlb_accesses[CACHES_TLB_LOAD] = page->found.accesses;
@@ -200,6 +211,7 @@ enum c2_status sim_access(struct sim_core *core, enum sim_kind kind, struct gues
     sim_flush_repeats(core);
     sim_leave_line(core);
     struct sim_page *page = sim_page_of(core, va);
+    C2_PROMISE(core->repeats == 0 && !core->line_refs);
     if (kind != SIM_FETCH)
         core->data_start = va.v & ~core->line_mask;
     return sim_ask(core, kind, page, va, err);
@@ -233,6 +245,7 @@ void sim_note_absent(struct sim *sim, struct guest_va va, struct guest_pa *pa)
 
 enum c2_status sim_fail_absent(const struct sim *sim, struct c2_error *err)
 {
+    C2_ASSERT(sim->is_absent);
     return c2_fail(err, C2_ERR_FORMAT, "the stream refers to 0x%llx, where it has mapped nothing",
                    (unsigned long long)sim->absent.v);
 }
@@ -245,6 +258,7 @@ static uint32_t sim_slots_of(const struct sim *sim, uint64_t line)
 
 void sim_page_fill(struct sim_core *core, struct sim_page *page, struct guest_va va)
 {
+    C2_PROMISE(page == sim_page_at(core, va.v));
     struct sim *sim = core->sim;
     struct guest_pa pa;
     const bool present = sim->translation.translate(sim->translation.self, va, &pa);
@@ -280,6 +294,7 @@ void sim_settle(struct sim *sim) { sim_flush_repeats(sim->now); }
  * fetch is a virtual one and stays. */
 static void core_forget(struct sim_core *core, struct guest_va start, uint64_t bytes)
 {
+    C2_PROMISE(core->repeats == 0);
     const uint64_t first = start.v >> C2_PAGE_SHIFT;
     const uint64_t pages = c2_align_up((start.v & (C2_PAGE_BYTES - 1)) + bytes, C2_PAGE_BYTES) >> C2_PAGE_SHIFT;
     for (uint64_t i = 0; i < pages && i < SIM_PAGES; i++) { /* SIM_PAGES pages in a row have an entry each */
@@ -321,6 +336,7 @@ static void ask_anew(struct sim_core *core)
  * it is asked anew. */
 enum c2_status sim_memory_mark(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err)
 {
+    C2_ASSERT(stream_header_block(header) == STREAM_MARK);
     const struct sim_translation *translation = &sim->translation;
     if (!translation->change)
         return C2_OK;

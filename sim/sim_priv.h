@@ -267,6 +267,7 @@ struct sim {
 
 static inline struct sim_core *sim_core_at(struct sim *sim, uint32_t i)
 {
+    C2_PROMISE(i < sim->core_count && (i == 0 || sim->others));
     return i == 0 ? &sim->core : &sim->others[i - 1];
 }
 
@@ -410,6 +411,7 @@ enum c2_status sim_instructed_finish(struct sim *sim, struct c2_error *err);
 /* How many instructions the core has begun. */
 static inline uint64_t sim_clock(const struct sim_core *core)
 {
+    C2_PROMISE(!core->whole || core->code >= core->first_code);
     return core->begun + (core->whole ? core->code - core->first_code + 1 : 0);
 }
 
@@ -606,6 +608,7 @@ static inline enum c2_status sim_ask_access_site(struct sim_core *core, enum sim
 /* The size of a page that a walk of so many entries finds. */
 static inline uint32_t sim_walk_log2(uint32_t entry_count)
 {
+    C2_PROMISE(entry_count >= 1 && entry_count <= MMU_WALK_ENTRIES);
     return C2_PAGE_SHIFT + MMU_WALK_BITS * (MMU_WALK_ENTRIES - entry_count);
 }
 
@@ -638,6 +641,7 @@ static inline bool sim_last_access_site_holds(struct sim_core *core, enum sim_ki
 static inline enum c2_status sim_missed_data(struct sim_core *core, enum sim_kind kind, const struct sim_page *page,
                                              struct guest_va va, struct c2_error *err)
 {
+    C2_PROMISE(kind == SIM_READ || kind == SIM_WRITE);
     const struct sim_last_access_sites *all = core->sim->attributed.access_sites;
     if (!SHORTCUT(core->code < all->room))
         return sim_classifier_missed(core, kind, va, err);
@@ -654,6 +658,7 @@ static inline enum c2_status sim_missed_data(struct sim_core *core, enum sim_kin
 /* A miss of the TLBs is counted with that of the line, if there is one. */
 static inline void sim_wait_for_line(struct sim_core *core, unsigned reads)
 {
+    C2_PROMISE(reads < 8);
     core->untranslated = 1u << SIM_COUNTED_UNTRANSLATED | reads << SIM_COUNTED_READS;
 }
 
@@ -672,6 +677,7 @@ static inline bool sim_untranslated_waits(struct sim_core *core, unsigned reads)
 static inline enum c2_status sim_untranslated(struct sim_core *core, unsigned tlb_side, struct guest_va va,
                                               unsigned reads, struct c2_error *err)
 {
+    C2_PROMISE(core->tlb);
     if (sim_untranslated_waits(core, reads) || !core->sim->attributed.on)
         return C2_OK;
     return sim_attribute_tlb(core, tlb_side, va, reads, err);
@@ -788,6 +794,7 @@ enum c2_status sim_access(struct sim_core *core, enum sim_kind kind, struct gues
 /* A line access on the data side by a reference that has counted for its owner. */
 static inline enum c2_status sim_data_line(struct sim_core *core, bool write, struct guest_va va, struct c2_error *err)
 {
+    C2_PROMISE(core->sim->core_count == 1);
     if (!SHORTCUT((va.v & ~core->line_mask) == core->data_start && !sim_tlb_leaves(core, write, va)))
         return sim_access(core, write ? SIM_WRITE : SIM_READ, va, err);
     if (core->line_refs)

@@ -28,6 +28,7 @@
 
 enum c2_status sim_tlb_create(struct sim_core *core, const struct caches_machine *machine, struct c2_error *err)
 {
+    C2_ASSERT(!core->tlb && machine->tlb_count <= CACHES_MAX_TLBS);
     struct sim *sim = core->sim;
     for (unsigned i = 0; i < CACHES_TLB_SIDES; i++) {
         core->tlb_page[i] = SIM_NOWHERE;
@@ -57,6 +58,7 @@ enum c2_status sim_tlb_create(struct sim_core *core, const struct caches_machine
 static enum c2_status read_deferred(struct sim_core *core, struct guest_va va, struct line_no entry,
                                     uint32_t *served_by, struct c2_error *err)
 {
+    C2_PROMISE(core->sim->classifier.event_log);
     struct sim *sim = core->sim;
     if (C2_UNLIKELY(sim->hears_instructions))
         sim_attribute_try(core, SIM_WALK, va);
@@ -75,6 +77,7 @@ static enum c2_status read_deferred(struct sim_core *core, struct guest_va va, s
 static enum c2_status tlb_read_entry(struct sim_core *core, struct guest_va va, struct line_no entry,
                                      uint32_t *served_by, struct c2_error *err)
 {
+    C2_PROMISE(core->sim->walks_cached && core->walk_entry < C2_PAGE_BYTES / ENTRY_BYTES);
     const struct sim *sim = core->sim;
     if (sim->core_count > 1)
         sim_cores_origin(core, true);
@@ -87,6 +90,7 @@ static enum c2_status tlb_read_entry(struct sim_core *core, struct guest_va va, 
 /* The last `reads` entries on the way to va's page. */
 static enum c2_status read_entries(struct sim_core *core, struct guest_va va, unsigned reads, struct c2_error *err)
 {
+    C2_PROMISE(core->sim->translation.walk && reads >= 1 && reads <= MMU_WALK_ENTRIES);
     struct sim *sim = core->sim;
     struct mmu_walk walk;
     const bool present = sim->translation.walk(sim->translation.self, va, &walk);
@@ -101,6 +105,7 @@ static enum c2_status read_entries(struct sim_core *core, struct guest_va va, un
         const struct line_no entry = {walk.entry[i].v >> sim->line_shift};
         core->walk_entry = (uint32_t)(walk.entry[i].v & (sim->line_bytes - 1)) / ENTRY_BYTES;
         status = tlb_read_entry(core, va, entry, &served_by, err);
+        C2_PROMISE(status != C2_OK || served_by <= CACHES_MAX_LEVELS);
         if (status == C2_OK)
             sim->walk_reads[served_by]++;
     }
@@ -110,6 +115,7 @@ static enum c2_status read_entries(struct sim_core *core, struct guest_va va, un
 /* A core without TLBs: the page is its own entry. */
 void sim_tlb_free(struct sim_core *core, struct sim_page *page)
 {
+    C2_PROMISE(!core->tlb);
     page->found = (struct caches_tlb_found){
         .at = &page->vpn, .order = &core->tlb_order, .accesses = &core->tlb_nowhere, .keep = UINT8_MAX};
 }
@@ -117,6 +123,7 @@ void sim_tlb_free(struct sim_core *core, struct sim_page *page)
 enum c2_status sim_tlb_enter(struct sim_core *core, unsigned tlb_side, struct sim_page *page, struct guest_va va,
                              struct c2_error *err)
 {
+    C2_PROMISE(core->tlb && page->vpn == va.v >> C2_PAGE_SHIFT && tlb_side < CACHES_TLB_SIDES);
     const enum caches_tlb_side side = (enum caches_tlb_side)tlb_side;
     const uint64_t *misses = caches_tlbs_first_misses(core->tlb), before = *misses;
     const bool refilled = caches_tlbs_refill(caches_tlbs_refill_of(core->tlb, side), va, &page->found);
@@ -132,6 +139,7 @@ enum c2_status sim_tlb_enter(struct sim_core *core, unsigned tlb_side, struct si
 
 uint32_t sim_tlb_forget(struct sim_core *core, struct guest_va start, uint64_t bytes)
 {
+    C2_ASSERT(core->tlb);
     for (unsigned side = 0; side < CACHES_TLB_SIDES; side++)
         core->tlb_page[side] = SIM_NOWHERE;
     return caches_tlbs_forget(core->tlb, start, bytes);
