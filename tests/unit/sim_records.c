@@ -343,14 +343,14 @@ static void misses_are_where_they_were(void **state)
     free(world);
 }
 
-/* The comparison can fail. */
+/* The comparison can fail; where accesses have one stage, as without shortcuts, no miss is told late. */
 static void not_where_misses_are_told_late(void **state)
 {
     struct world *world = malloc(sizeof *world);
     (void)state;
     assert_non_null(world);
     set_up(world);
-    assert_false(heard_alike(world, USUAL, false, false, true));
+    assert_true(heard_alike(world, USUAL, false, false, true) == !SHORTCUT(true));
     stream_blocks_destroy(world->blocks);
     free(world);
 }
