@@ -41,6 +41,7 @@ static const bool alone[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {OF_THE_HOST(ALONE) TRAP
 /* Segment registers (their selectors are made up), control and debug registers (privileged). */
 static bool moves_system_register(const struct decode_insn *insn)
 {
+    C2_PROMISE(insn->insn.operand_count_visible <= ZYDIS_MAX_OPERAND_COUNT);
     for (unsigned i = 0; insn->insn.mnemonic == ZYDIS_MNEMONIC_MOV && i < insn->insn.operand_count_visible; i++) {
         const ZydisDecodedOperand *operand = &insn->operands[i];
         const ZydisRegisterClass class = operand->type == ZYDIS_OPERAND_TYPE_REGISTER
@@ -61,6 +62,7 @@ static bool shifts_two_words(const ZydisDecodedInstruction *insn)
 
 bool decode_is_alone(const struct decode_insn *insn, const struct cpu_model *cpu)
 {
+    C2_PROMISE(insn->insn.mnemonic <= ZYDIS_MNEMONIC_MAX_VALUE);
     return alone[insn->insn.mnemonic] || shifts_two_words(&insn->insn) || moves_system_register(insn) ||
            interpret_is_rep_string(&insn->insn) || interpret_is_masked(&insn->insn, insn->operands) ||
            interpret_is_foreign(&insn->insn) || interpret_refused(cpu, &insn->insn, insn->operands);

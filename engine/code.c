@@ -10,6 +10,7 @@ static enum c2_status code_empty_map(struct c2_map **map, struct c2_error *err)
 
 enum c2_status engine_code_begin(struct engine_code *code, const struct engine_config *config, struct c2_error *err)
 {
+    C2_ASSERT(config->mmu && code->special_count <= code->special_capacity);
     code->mmu = config->mmu;
     code->blocks = config->blocks;
     code->watch = config->watch;
@@ -22,6 +23,7 @@ enum c2_status engine_code_begin(struct engine_code *code, const struct engine_c
 
 void engine_code_release(struct engine_code *code)
 {
+    C2_ASSERT(code->special_count <= code->special_capacity);
     for (size_t i = 0; i < code->special_count; i++)
         c2_free(code->all_specials[i]);
     c2_free(code->all_specials);
@@ -32,6 +34,7 @@ void engine_code_release(struct engine_code *code)
 uint64_t engine_code_readable(const struct engine_code *code, uint64_t pc)
 {
     const struct guest_va next = {c2_align_down(pc, C2_PAGE_BYTES) + C2_PAGE_BYTES};
+    C2_PROMISE(next.v > pc);
     return next.v - pc + (mmu_ready(code->mmu, next, MMU_ACCESS_EXEC) ? C2_PAGE_BYTES : 0);
 }
 
@@ -44,6 +47,7 @@ static bool page_may_change(const struct engine_code *code, uint64_t pc)
 
 bool engine_code_may_change(const struct engine_code *code, uint64_t pc, uint32_t bytes)
 {
+    C2_PROMISE(bytes != 0);
     return page_may_change(code, pc) || page_may_change(code, pc + bytes - 1);
 }
 
@@ -58,11 +62,13 @@ uint16_t engine_code_rest(struct engine_code *code, uint64_t pc, uint16_t insns,
         return 0;
     decode_block(&code->scratch, (struct guest_va){pc}, engine_code_readable(code, pc),
                  (struct decode_splits){NULL, NULL, code->cpu});
+    C2_PROMISE(code->scratch.block.insn_count >= insns);
     return (uint16_t)(code->scratch.block.insn_count - insns);
 }
 
 enum c2_status engine_code_is_watched(bool *out, struct engine_code *code, uint64_t pc, struct c2_error *err)
 {
+    C2_PROMISE(code->watched);
     uint64_t ignored;
     *out = c2_map_get(code->watched, pc, &ignored);
     if (*out || !code->watch.wants)
@@ -72,10 +78,12 @@ enum c2_status engine_code_is_watched(bool *out, struct engine_code *code, uint6
 
 enum c2_status engine_code_watch(struct engine_code *code, uint64_t pc, struct c2_error *err)
 {
+    C2_PROMISE(code->watched);
     return c2_map_put(code->watched, pc, 1, err);
 }
 
 bool engine_code_overlaps(uint64_t start, uint64_t bytes, uint64_t other, uint64_t other_bytes)
 {
+    C2_PROMISE(start + bytes >= start && other + other_bytes >= other);
     return start < other + other_bytes && other < start + bytes;
 }

@@ -30,8 +30,10 @@ enum decode_result decode_one(struct decode_insn *out, struct guest_va pc, uint6
 {
     ZyanStatus status = ZydisDecoderDecodeFull(the_decoder(), (const void *)(uintptr_t)pc.v, bytes, &out->insn,
                                                out->operands);
-    if (ZYAN_SUCCESS(status))
+    if (ZYAN_SUCCESS(status)) {
+        C2_PROMISE(out->insn.length != 0 && out->insn.length <= bytes);
         return DECODE_GOOD;
+    }
     return status == ZYDIS_STATUS_NO_MORE_DATA           ? DECODE_CUT
            : status == ZYDIS_STATUS_INSTRUCTION_TOO_LONG ? DECODE_LONG
                                                          : DECODE_BAD;
@@ -95,6 +97,7 @@ static bool decode_is_memory(const ZydisDecodedOperand *operand)
 
 static enum stream_kind decode_kind_of(const ZydisDecodedOperand *operand)
 {
+    C2_PROMISE(decode_is_memory(operand));
     bool reads = operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ;
     bool writes = operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
     return reads && writes ? STREAM_MODIFY : writes ? STREAM_WRITE : STREAM_READ;
@@ -107,11 +110,13 @@ static bool has_repeat(const ZydisDecodedInstruction *insn)
 
 static bool is_destination(const ZydisDecodedOperand *operand)
 {
+    C2_PROMISE(decode_is_memory(operand));
     return operand->mem.base == ZYDIS_REGISTER_RDI || operand->mem.base == ZYDIS_REGISTER_EDI;
 }
 
 static unsigned repeat_slots(struct stream_slot out[DECODE_INSN_SLOTS], const struct decode_insn *insn, uint16_t index)
 {
+    C2_PROMISE(has_repeat(&insn->insn));
     struct stream_slot source = {.insn = index, .kind = STREAM_SOURCE};
     struct stream_slot destination = {.insn = index, .kind = STREAM_DESTINATION};
     for (unsigned i = 0; i < insn->insn.operand_count; i++) {
@@ -132,6 +137,7 @@ static unsigned repeat_slots(struct stream_slot out[DECODE_INSN_SLOTS], const st
 /* An instruction alone in its block may be a call only in forms that are refused; those have slots of other sizes. */
 enum stream_ending decode_ending(const struct decode_insn *insn, const struct stream_slot *slots, unsigned count)
 {
+    C2_PROMISE(count <= DECODE_INSN_SLOTS);
     if (insn->insn.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR || count == 0)
         return STREAM_JUMP;
     if (insn->insn.mnemonic == ZYDIS_MNEMONIC_CALL && slots[count - 1].size == 8)
@@ -170,6 +176,7 @@ const ZydisDecodedOperand *decode_compared_source(const struct decode_insn *insn
 
 unsigned decode_slots(struct stream_slot out[DECODE_INSN_SLOTS], const struct decode_insn *insn, uint16_t index)
 {
+    C2_PROMISE(index < DECODE_MAX_INSNS);
     const enum stream_cache cache = cache_instruction(&insn->insn);
     if (touches_no_data(&insn->insn))
         return 0;
@@ -203,6 +210,7 @@ unsigned decode_slots(struct stream_slot out[DECODE_INSN_SLOTS], const struct de
 
 struct stream_slot decode_touched_slot(const struct decode_insn *insn, const struct interpret_touch *touch)
 {
+    C2_PROMISE(touch->bytes != 0);
     return (struct stream_slot){
         .size = touch->bytes, .kind = touch->kind, .how = touch->kind == STREAM_WRITE && is_non_temporal(&insn->insn)};
 }
@@ -246,6 +254,7 @@ static bool engine_decode_is_split(struct decode_splits splits, struct guest_va 
 
 bool decode_is_split(const struct decode_block *block, struct decode_splits splits)
 {
+    C2_PROMISE(block->block.insn_count <= DECODE_MAX_INSNS);
     for (unsigned i = 1; splits.at && i < block->block.insn_count; i++)
         if (engine_decode_is_split(splits, (struct guest_va){block->block.pc.v + block->insns[i].offset}))
             return true;
@@ -267,6 +276,7 @@ static void decode_add_insn(struct decode_block *out, const struct decode_insn *
     if (one->insn.meta.isa_ext == ZYDIS_ISA_EXT_X87 && index < out->first_x87)
         out->first_x87 = index;
     const unsigned slot_count = decode_slots(slots, one, index);
+    C2_PROMISE(slot_count <= 2);
     out->block.ending = decode_ending(one, slots, slot_count); /* the last instruction's stays */
     out->block.slot_count += slot_count;
     out->block.insn_count++;
@@ -276,6 +286,7 @@ static void decode_add_insn(struct decode_block *out, const struct decode_insn *
 /* Adds the next instruction, or says why the block ends before it; DECODE_OPEN: it goes on. */
 static enum decode_end extend(struct decode_block *out, uint64_t bytes, struct decode_splits splits)
 {
+    C2_PROMISE(out->block.insn_count < DECODE_MAX_INSNS && out->block.bytes < bytes);
     struct decode_insn scratch, *one = out->kept ? &out->kept[out->block.insn_count] : &scratch;
     const struct guest_va here = {out->block.pc.v + out->block.bytes};
     if (out->block.insn_count > 0 && engine_decode_is_split(splits, here))
@@ -305,5 +316,6 @@ void decode_block(struct decode_block *out, struct guest_va pc, uint64_t bytes, 
         if (before < bytes)
             out->ended = extend(out, bytes, splits);
     } while (out->ended == DECODE_OPEN && out->block.bytes > before);
+    C2_PROMISE(out->block.bytes <= bytes);
     out->end = (struct guest_va){pc.v + out->block.bytes};
 }

@@ -7,6 +7,7 @@
 enum c2_status engine_create(struct engine **out, const struct engine_ops *ops, const struct engine_config *config,
                              struct c2_error *err)
 {
+    C2_ASSERT(ops && config->mmu);
     *out = NULL;
     return ops->create(out, config, err);
 }
@@ -17,7 +18,11 @@ void engine_destroy(struct engine *engine)
         engine->ops->destroy(engine);
 }
 
-void engine_retire(struct engine *engine) { engine->ops->retire(engine); }
+void engine_retire(struct engine *engine)
+{
+    C2_ASSERT(engine->config.mmu);
+    engine->ops->retire(engine);
+}
 
 enum c2_status engine_reuse(struct engine **out, struct engine *retired, const struct engine_ops *ops,
                             const struct engine_config *config, struct c2_error *err)
@@ -38,10 +43,19 @@ struct engine_registers *engine_registers_create(struct engine *engine)
     return engine->ops->registers_create(engine);
 }
 
-void engine_keep(struct engine *engine, struct engine_registers *to) { engine->ops->keep(engine, to); }
-void engine_take(struct engine *engine, struct engine_registers *from) { engine->ops->take(engine, from); }
+void engine_keep(struct engine *engine, struct engine_registers *to)
+{
+    C2_PROMISE(to);
+    engine->ops->keep(engine, to);
+}
+void engine_take(struct engine *engine, struct engine_registers *from)
+{
+    C2_PROMISE(from);
+    engine->ops->take(engine, from);
+}
 void engine_read_kept(struct engine *engine, struct engine_registers *from, struct syscalls_cpu *out)
 {
+    C2_PROMISE(from && out);
     engine->ops->read_kept(engine, from, out);
 }
 
@@ -79,9 +93,17 @@ void engine_take_executed(struct engine *engine, void (*take)(void *self, struct
 bool engine_amid_block(const struct engine *engine) { return engine->ops->amid_block(engine); }
 void engine_set_amid_block(struct engine *engine, bool amid) { engine->ops->set_amid_block(engine, amid); }
 
-void engine_resume(struct engine *engine, uint64_t instructions) { engine->ops->resume(engine, instructions); }
+void engine_resume(struct engine *engine, uint64_t instructions)
+{
+    C2_ASSERT(engine->ops->instructions(engine) == 0);
+    engine->ops->resume(engine, instructions);
+}
 
-uint64_t engine_gpr(struct engine *engine, unsigned gpr) { return engine->ops->gpr(engine, gpr); }
+uint64_t engine_gpr(struct engine *engine, unsigned gpr)
+{
+    C2_PROMISE(gpr < 16);
+    return engine->ops->gpr(engine, gpr);
+}
 
 enum c2_status engine_watch(struct engine *engine, struct guest_va pc, struct c2_error *err)
 {
@@ -91,10 +113,15 @@ enum c2_status engine_watch(struct engine *engine, struct guest_va pc, struct c2
 enum c2_status engine_mark(struct engine *engine, enum stream_mark mark, const uint64_t *words, uint32_t count,
                            struct c2_error *err)
 {
+    C2_ASSERT(engine->config.writer);
     return stream_writer_mark(engine->config.writer, mark, words, count, err);
 }
 
-void engine_stop(struct engine *engine) { engine->ops->stop(engine); }
+void engine_stop(struct engine *engine)
+{
+    C2_PROMISE(engine->config.watch.reached);
+    engine->ops->stop(engine);
+}
 
 void engine_guard(struct engine *engine, struct guest_va from, uint64_t bytes)
 {

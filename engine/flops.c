@@ -53,6 +53,7 @@ static unsigned flops_find(const struct row *rows, size_t count, const char *nam
 /* Of each 128 bits: the products that the upper half of the immediate selects. */
 static unsigned dot_product(const struct decode_insn *insn, unsigned elements)
 {
+    C2_PROMISE(insn->insn.operand_count_visible > 1 && (elements == 2 || elements == 4));
     const unsigned last = insn->insn.operand_count_visible - 1u;
     const unsigned selected = insn->operands[last].imm.value.u >> 4 & ((1u << elements) - 1);
     const unsigned products = (unsigned)__builtin_popcount(selected);
@@ -72,7 +73,9 @@ static unsigned of_vector(const struct decode_insn *insn, const char *name)
     if (length == 4 && strncmp(name, "dp", 2) == 0)
         return dot_product(insn, 128 / bits);
     const unsigned lanes = width == 's' ? 1 : insn->operands[0].size / bits;
-    return lanes * flops_find(vectors, sizeof vectors / sizeof vectors[0], name, length - 2);
+    const unsigned flops = lanes * flops_find(vectors, sizeof vectors / sizeof vectors[0], name, length - 2);
+    C2_PROMISE(flops <= UINT8_MAX); /* struct stream_insn */
+    return flops;
 }
 
 unsigned decode_flops(const struct decode_insn *insn)

@@ -35,6 +35,7 @@ static enum c2_status shapes_no_memory(struct c2_error *err)
 
 enum c2_status shapes_create(struct shapes **out, struct stream_blocks *blocks, struct c2_error *err)
 {
+    C2_ASSERT(blocks);
     *out = NULL;
     struct shapes *shapes = c2_calloc(1, sizeof *shapes);
     if (!shapes)
@@ -60,6 +61,7 @@ void shapes_destroy(struct shapes *shapes)
 
 static uint64_t shapes_hash_of(struct guest_va pc, const struct interpret_touched *touched)
 {
+    C2_PROMISE(touched->count <= INTERPRET_TOUCHES);
     uint64_t hash = pc.v;
     for (unsigned i = 0; i < touched->count; i++)
         hash = (hash ^ touched->list[i].bytes) * C2_HOST_SIZE(0x9e3779b97f4a7c15u, 0x100u); /* few hashes in stress */
@@ -69,6 +71,7 @@ static uint64_t shapes_hash_of(struct guest_va pc, const struct interpret_touche
 static bool shapes_fits(const struct stream_block *block, struct guest_va pc, const struct decode_insn *insn,
                         const struct interpret_touched *touched)
 {
+    C2_PROMISE(block->insn_count == 1);
     bool same = block->pc.v == pc.v && block->bytes == insn->insn.length && block->slot_count == touched->count;
     for (unsigned i = 0; i < touched->count && same; i++)
         same = block->slots[i].size == touched->list[i].bytes && block->slots[i].kind == touched->list[i].kind;
@@ -79,6 +82,7 @@ static enum c2_status shapes_make(uint32_t *out, struct shapes *shapes, struct g
                                   const struct decode_insn *insn, const struct interpret_touched *touched,
                                   struct c2_error *err)
 {
+    C2_PROMISE(touched->count <= INTERPRET_TOUCHES);
     struct stream_slot slots[INTERPRET_TOUCHES];
     const struct stream_insn one = {.length = insn->insn.length, .flops = (uint8_t)decode_flops(insn)};
     for (unsigned i = 0; i < touched->count; i++)
@@ -100,6 +104,7 @@ enum c2_status shapes_find(uint32_t *out, struct shapes *shapes, struct guest_va
     uint64_t first = NONE;
     c2_map_get(shapes->by_hash, hash, &first);
     for (uint32_t i = (uint32_t)first; i != NONE; i = shapes->list[i - 1].next) {
+        C2_PROMISE(i <= shapes->count);
         *out = shapes->list[i - 1].number;
         if (!shapes->list[i - 1].stale && shapes_fits(stream_blocks_at(shapes->blocks, *out), pc, insn, touched))
             return C2_OK;
@@ -116,6 +121,7 @@ enum c2_status shapes_find(uint32_t *out, struct shapes *shapes, struct guest_va
 
 void shapes_forget(struct shapes *shapes, struct guest_va start, uint64_t bytes)
 {
+    C2_PROMISE(start.v + bytes >= start.v);
     for (uint32_t i = 0; i < shapes->count; i++) {
         const struct stream_block *block = stream_blocks_at(shapes->blocks, shapes->list[i].number);
         if (block->pc.v < start.v + bytes && start.v < block->pc.v + block->bytes)

@@ -19,6 +19,7 @@
 /* Slots of an instruction alone in its block. */
 static enum c2_status special_add_block(struct engine_code *code, struct engine_special *special, struct c2_error *err)
 {
+    C2_PROMISE(special->decoded == DECODE_GOOD);
     struct stream_slot slots[DECODE_INSN_SLOTS];
     struct stream_insn insn = {.length = special->insn.insn.length, .flops = (uint8_t)decode_flops(&special->insn)};
     special->slots = (uint8_t)decode_slots(slots, &special->insn, 0);
@@ -41,6 +42,7 @@ static bool is_current(const struct engine_special *special)
 
 static bool has_room(struct engine_code *code)
 {
+    C2_PROMISE(code->special_count <= code->special_capacity);
     if (code->special_count < code->special_capacity)
         return true;
     const size_t grown = code->special_capacity ? 2 * code->special_capacity : C2_HOST_SIZE(256, 2);
@@ -55,6 +57,7 @@ static bool has_room(struct engine_code *code)
 static enum c2_status add_special(struct engine_special **out, struct engine_code *code, uint64_t pc,
                                   struct c2_error *err)
 {
+    C2_PROMISE(!c2_map_get(code->specials, pc, &(uint64_t){0}));
     struct engine_special *special = has_room(code) ? c2_calloc(1, sizeof *special) : NULL;
     if (!special)
         return c2_fail_memory(err, "an instruction to interpret");
@@ -74,6 +77,7 @@ bool engine_special_is_masked(const struct engine_special *special, const struct
 enum c2_status engine_special_at(struct engine_special **out, struct engine_code *code, uint64_t pc,
                                  struct c2_error *err)
 {
+    C2_ASSERT(code->specials);
     uint64_t known;
     struct engine_special *special = c2_map_get(code->specials, pc, &known) ? (void *)(uintptr_t)known : NULL;
     *out = special;
@@ -102,6 +106,7 @@ void engine_specials_forget(struct engine_code *code, uint64_t start, uint64_t b
 void engine_specials_take(struct engine_code *code, void (*take)(void *self, struct guest_va pc, uint64_t instructions),
                           void *self)
 {
+    C2_PROMISE(take || code->special_count == 0);
     for (size_t i = 0; i < code->special_count; i++) {
         struct engine_special *special = code->all_specials[i];
         if (special->executed != 0)
@@ -116,6 +121,7 @@ enum { FLAG_TRAP = 1 << 8, BY_KERNEL = 0x80 /* SI_KERNEL */ };
 
 struct engine_event engine_refusal(const char *why)
 {
+    C2_ASSERT(why);
     struct engine_event event = {.stop = ENGINE_REFUSED};
     snprintf(event.refusal, sizeof event.refusal, "%s", why);
     return event;
@@ -124,6 +130,7 @@ struct engine_event engine_refusal(const char *why)
 /* What a CPU does where no instruction could be decoded. */
 static struct engine_event no_instruction(const struct engine_special *special)
 {
+    C2_PROMISE(special->decoded != DECODE_GOOD);
     const struct guest_va next_page = {c2_align_down(special->pc, C2_PAGE_BYTES) + C2_PAGE_BYTES};
     switch (special->decoded) {
     case DECODE_CUT:
@@ -154,6 +161,7 @@ bool engine_special_execute(const struct engine_special *special, const struct i
 enum c2_status engine_special_record(const struct engine_special *special, const struct interpret_effect *effect,
                                      struct stream_writer *writer, struct c2_error *err)
 {
+    C2_ASSERT(writer);
     const bool done = effect->status == INTERPRET_DONE;
     const bool progress = effect->address_count == 4 && stream_string_elements(effect->address) != 0;
     if (!done && !progress)
@@ -174,6 +182,7 @@ enum c2_status engine_special_record(const struct engine_special *special, const
 bool engine_special_finish(const struct engine_special *special, const struct interpret_effect *effect, bool traced,
                            uint64_t *rip, struct engine_event *event)
 {
+    C2_PROMISE(special->decoded == DECODE_GOOD);
     const uint64_t behind = special->pc + special->insn.insn.length;
     switch (effect->status) {
     case INTERPRET_DONE:
