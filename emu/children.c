@@ -22,6 +22,7 @@ static bool stop_recording(struct emu *emu)
 /* The child begins when its turn comes: it is as its parent was, but for the result of the call. */
 static bool begin_child(struct emu *emu, uint32_t seat, const struct syscalls_result *result)
 {
+    C2_ASSERT(result->thread.tid != 0);
     enum { RAX = 0, RSP = 4 };
     const struct emu_family *family = &emu->config.family;
     const uint32_t pid = result->thread.tid;
@@ -53,6 +54,8 @@ static bool begin_child(struct emu *emu, uint32_t seat, const struct syscalls_re
 
 bool emu_start_process(struct emu *emu, const struct syscalls_cpu *before, struct syscalls_result *result)
 {
+    C2_ASSERT(emu->config.family.turns && emu->config.family.before && emu->config.family.parent &&
+              emu->config.family.child);
     const struct emu_family *family = &emu->config.family;
     const uint32_t pid = result->thread.tid;
     uint32_t seat = 0;

@@ -19,6 +19,7 @@ static size_t disassemble_fetch(uint8_t out[LOADER_LONGEST_INSN], const struct m
 
 void disassemble(char *buffer, size_t size, const struct mmu *mmu, struct guest_va pc)
 {
+    C2_ASSERT(size != 0);
     uint8_t bytes[LOADER_LONGEST_INSN];
     const size_t count = disassemble_fetch(bytes, mmu, pc);
     loader_disassemble(buffer, size, bytes, count, pc.v);

@@ -31,6 +31,7 @@ static void print_guest(void *self, FILE *to)
 
 static void set_entry(struct emu *emu, const struct loader_image *image)
 {
+    C2_ASSERT(emu->thread && emu->thread == schedule_running(emu->schedule));
     engine_get_cpu(emu->process.engine, &emu->thread->cpu);
     memset(emu->thread->cpu.gpr, 0, sizeof emu->thread->cpu.gpr);
     emu->thread->cpu.gpr[4] = image->stack;
@@ -41,6 +42,7 @@ static void set_entry(struct emu *emu, const struct loader_image *image)
 
 static bool begins_recording(const struct emu_config *config)
 {
+    C2_PROMISE(!config->record || config->writer);
     return config->record && (config->begun.instructions == 0 || config->begun.phase != STREAM_SKIP);
 }
 
@@ -77,6 +79,7 @@ static void emu_release(struct emu *emu)
 enum c2_status emu_create(struct emu **out, const struct emu_config *config, const struct loader_image *image,
                           struct c2_error *err)
 {
+    C2_ASSERT(config->mmu && config->kernel && config->engine);
     struct emu *emu = c2_calloc(1, sizeof *emu);
     *out = NULL;
     if (!emu) {
@@ -112,6 +115,7 @@ void emu_destroy(struct emu *emu)
 
 struct engine *emu_retire(struct emu *emu)
 {
+    C2_ASSERT(emu->process.engine);
     struct engine *engine = emu->process.engine;
     engine_retire(engine);
     emu->process.engine = NULL;
@@ -161,6 +165,7 @@ void emu_take_all_registers(struct emu *emu)
     emu_take_registers(emu);
     for (uint32_t i = 0; i < schedule_count(emu->schedule); i++) {
         struct emu_thread *thread = schedule_at(emu->schedule, i);
+        C2_PROMISE(!thread->inside || thread->kept);
         if (thread->inside)
             engine_read_kept(emu->process.engine, thread->kept, &thread->cpu);
     }
@@ -169,6 +174,7 @@ void emu_take_all_registers(struct emu *emu)
 /* After a checkpoint was read: the engine has been made, and nothing has run. */
 static void emu_resume(struct emu *emu, uint64_t instructions, struct checkpoint *c)
 {
+    C2_ASSERT(!emu->resumed);
     struct engine *engine = emu->process.engine;
     emu->thread = schedule_running(emu->schedule);
     emu->resumed = true;
@@ -184,6 +190,7 @@ static void emu_resume(struct emu *emu, uint64_t instructions, struct checkpoint
 
 void emu_checkpoint(struct emu *emu, struct checkpoint *c)
 {
+    C2_PROMISE(!emu->thread || !emu->thread->inside);
     uint64_t instructions = emu_instructions(emu);
     checkpoint_part(c, "the registers");
     if (checkpoint_writes(c))
@@ -202,6 +209,8 @@ void emu_interrupt(struct emu *emu) { engine_interrupt(emu->process.engine); }
 
 static enum c2_status mark_requests(struct emu *emu, const struct watch_part *part, struct c2_error *err)
 {
+    C2_PROMISE(emu->config.writer);
+    C2_PROMISE(!part->dump || strlen(part->dump) <= REQUESTS_TEXT);
     uint64_t words[STREAM_DUMP_WORDS] = {emu_instructions(emu)};
     _Static_assert(REQUESTS_TEXT == (STREAM_DUMP_WORDS - 1) * sizeof *words, "the text's room");
     enum c2_status status = C2_OK;
@@ -215,6 +224,7 @@ static enum c2_status mark_requests(struct emu *emu, const struct watch_part *pa
 
 static enum c2_status emu_begin_phase(struct emu *emu, struct c2_error *err)
 {
+    C2_ASSERT(emu->config.phase);
     const uint64_t now = emu_instructions(emu);
     const struct watch_part part = emu->process.region_tracker ? region_tracker_part(emu->process.region_tracker)
                                                                : (struct watch_part){.where = WATCH_INSIDE};
@@ -238,13 +248,16 @@ static uint64_t budget_of(const struct emu *emu, bool *ends_turn)
 {
     const uint64_t now = emu_instructions(emu);
     const uint64_t end = emu->phase_end < emu->checkpoint_trigger ? emu->phase_end : emu->checkpoint_trigger;
+    C2_PROMISE(end > now);
     const uint64_t tick = emu->config.progress ? emu->tick - now : UINT64_MAX;
+    C2_PROMISE(tick != 0);
     const uint64_t turn = schedule_budget(emu->schedule, now);
     const uint64_t rest = end == UINT64_MAX ? UINT64_MAX : end - now;
     uint64_t budget = rest < tick ? rest : tick;
     budget = turn < budget ? turn : budget;
     const uint64_t alarm = syscalls_alarm(emu->config.kernel, now);
     budget = alarm - now < budget ? alarm - now : budget;
+    C2_PROMISE(budget != 0);
     *ends_turn = turn != UINT64_MAX && turn <= budget;
     return budget == UINT64_MAX ? 0 : budget;
 }
@@ -252,6 +265,7 @@ static uint64_t budget_of(const struct emu *emu, bool *ends_turn)
 /* What is to be done where the guest is now. */
 static enum c2_status at_instruction(struct emu *emu, struct c2_error *err)
 {
+    C2_PROMISE(emu_instructions(emu) <= emu->phase_end);
     enum c2_status status = C2_OK;
     if (emu_instructions(emu) == emu->checkpoint_trigger && emu->config.checkpoint_trigger.reached) {
         emu->checkpoint_trigger = UINT64_MAX;
@@ -266,6 +280,7 @@ static enum c2_status at_instruction(struct emu *emu, struct c2_error *err)
 /* Where turns are of whole blocks, one is over where a block does not fit. */
 static void run_guest(struct emu *emu, struct engine_event *event, struct c2_error *err)
 {
+    C2_PROMISE(emu->thread && !emu->thread->inside);
     bool ends_turn;
     const uint64_t budget = budget_of(emu, &ends_turn);
     if (!ends_turn || !schedule_has_whole_blocks(emu->schedule)) {
@@ -309,6 +324,7 @@ static void run_threads(struct emu *emu, struct c2_error *err)
 /* A run that is interrupted has not come to the threads' end. The first one's is the last. */
 static enum c2_status end_stream(struct emu *emu, struct c2_error *err)
 {
+    C2_ASSERT(emu->end);
     const enum emu_end_kind kind = emu->end->kind;
     const bool exits = kind == EMU_EXITED || kind == EMU_KILLED || kind == EMU_EXECUTED;
     enum c2_status status = C2_OK;
@@ -320,6 +336,7 @@ static enum c2_status end_stream(struct emu *emu, struct c2_error *err)
 /* Behind what led to a checkpoint the records are those of the thread that goes on. */
 static enum c2_status begin_stream(struct emu *emu, struct c2_error *err)
 {
+    C2_ASSERT(emu->resumed || emu->thread);
     struct stream_writer *writer = emu->config.writer;
     if (!emu->resumed)
         return emu_mark_thread(emu, emu->thread, STREAM_START, err);
@@ -331,6 +348,7 @@ static enum c2_status begin_stream(struct emu *emu, struct c2_error *err)
 
 void emu_run(struct emu *emu, struct emu_end *end, struct c2_error *err)
 {
+    C2_ASSERT(!emu->end);
     *end = (struct emu_end){.kind = EMU_FAILED};
     emu->end = end;
     emu->err = err;

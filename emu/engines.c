@@ -22,6 +22,7 @@ const char *emu_native_lacks(void) { return native_lacks(); }
 
 const char *emu_engine_of(const char *name, bool hostile)
 {
+    C2_ASSERT(name);
     if (strcmp(name, EMU_ENGINE) != 0)
         return name;
     return hostile || IS_SANITIZED || native_lacks() ? engine_unicorn_ops.name : engine_native_ops.name;
@@ -29,6 +30,7 @@ const char *emu_engine_of(const char *name, bool hostile)
 
 enum c2_status emu_engine(const struct engine_ops **out, const char *name, struct c2_error *err)
 {
+    C2_ASSERT(name);
     const char *known[ENGINES + 1] = {[ENGINES] = EMU_ENGINE};
     char hint[256];
     for (size_t i = 0; i < ENGINES; i++) {
@@ -44,6 +46,7 @@ enum c2_status emu_engine(const struct engine_ops **out, const char *name, struc
 
 enum c2_status emu_engine_version(char out[EMU_VERSION_BYTES], const char *name, struct c2_error *err)
 {
+    _Static_assert(EMU_VERSION_BYTES >= 2 * ENGINE_VERSION_BYTES, "a name and a version");
     const struct engine_ops *ops;
     enum c2_status status = emu_engine(&ops, name, err);
     char version[ENGINE_VERSION_BYTES];

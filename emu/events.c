@@ -19,6 +19,7 @@
 
 bool emu_finish(struct emu *emu, enum emu_end_kind kind)
 {
+    C2_ASSERT(emu->end);
     struct syscalls_cpu cpu;
     emu->end->kind = kind;
     engine_get_cpu(emu->process.engine, &cpu);
@@ -35,6 +36,7 @@ static bool events_exited(struct emu *emu, int status)
 
 static bool killed(struct emu *emu, int sig, int code)
 {
+    C2_ASSERT(sig > 0 && sig <= 64);
     emu->end->signal = sig;
     emu->end->code = code;
     emu->end->status = 128 + sig;
@@ -43,6 +45,8 @@ static bool killed(struct emu *emu, int sig, int code)
 
 static bool events_refused(struct emu *emu, const char *why)
 {
+    _Static_assert(sizeof emu->end->refusal == sizeof((struct engine_event *)0)->refusal, "no refusal is cut");
+    C2_ASSERT(why);
     snprintf(emu->end->refusal, sizeof emu->end->refusal, "%s", why);
     return emu_finish(emu, EMU_REFUSED);
 }
@@ -50,6 +54,7 @@ static bool events_refused(struct emu *emu, const char *why)
 /* None of the threads can ever go on; *err says so. */
 bool emu_deadlocked(struct emu *emu)
 {
+    C2_ASSERT(!emu->end->stacks);
     const struct stacks_config config = {emu->schedule, emu->config.kernel, emu->config.mmu, emu->config.symbols};
     emu_take_all_registers(emu);
     emu->end->stacks = stacks_text(&config);
@@ -60,12 +65,14 @@ bool emu_deadlocked(struct emu *emu)
 
 static bool events_enter_handler(struct emu *emu)
 {
+    C2_PROMISE(emu->thread);
     return watchers_interrupted(&emu->process.watchers, emu->thread->cpu.gpr[4], emu->err) == C2_OK ||
            emu_finish(emu, EMU_FAILED);
 }
 
 static bool after_delivery(struct emu *emu, enum syscalls_delivery delivery, int sig, int code)
 {
+    C2_PROMISE(sig > 0);
     switch (delivery) {
     case SYSCALLS_HANDLED:
         engine_set_cpu(emu->process.engine, &emu->thread->cpu);
@@ -80,12 +87,14 @@ static bool after_delivery(struct emu *emu, enum syscalls_delivery delivery, int
 /* Delivers a signal; the thread's registers are scratch. */
 static bool raise_signal(struct emu *emu, int sig)
 {
+    C2_PROMISE(emu->thread && sig > 0);
     engine_get_cpu(emu->process.engine, &emu->thread->cpu);
     return after_delivery(emu, syscalls_deliver(emu->config.kernel, &emu->thread->cpu, sig), sig, SI_USER);
 }
 
 bool emu_raise_pending(struct emu *emu)
 {
+    C2_PROMISE(emu->thread);
     int sig;
     while ((sig = syscalls_pending(emu->config.kernel)) != 0)
         if (!raise_signal(emu, sig))
@@ -99,12 +108,14 @@ bool emu_raise_pending(struct emu *emu)
 enum c2_status emu_mark_thread(struct emu *emu, const struct emu_thread *thread, enum stream_thread what,
                                struct c2_error *err)
 {
+    C2_PROMISE(thread->number != 0);
     const uint64_t words[] = {thread->number, what};
     return emu->config.writer ? stream_writer_mark(emu->config.writer, STREAM_THREAD, words, 2, err) : C2_OK;
 }
 
 static bool events_start_thread(struct emu *emu, const struct syscalls_result *result)
 {
+    C2_ASSERT(result->thread.tid != 0);
     enum { RAX = 0, RSP = 4 };
     struct emu_thread *thread = schedule_add(emu->schedule, result->thread.tid);
     if (!thread) {
@@ -126,6 +137,7 @@ static bool events_start_thread(struct emu *emu, const struct syscalls_result *r
 
 static bool end_thread(struct emu *emu)
 {
+    C2_ASSERT(emu->thread && emu->thread == schedule_running(emu->schedule));
     const uint32_t number = emu->thread->number;
     enum c2_status status = watchers_exited(&emu->process.watchers, emu->process.engine, number, emu->err);
     if (status != C2_OK || emu_mark_thread(emu, emu->thread, STREAM_EXIT, emu->err) != C2_OK)
@@ -137,6 +149,7 @@ static bool end_thread(struct emu *emu)
 
 void emu_set_result(struct emu *emu, const struct syscalls_cpu *before, const struct syscalls_result *result)
 {
+    C2_PROMISE(emu->thread);
     const struct syscalls_cpu *cpu = &emu->thread->cpu;
     const bool moved = before->fs_base != cpu->fs_base || before->gs_base != cpu->gs_base;
     if (before->fs_base != cpu->fs_base)
@@ -146,6 +159,7 @@ void emu_set_result(struct emu *emu, const struct syscalls_cpu *before, const st
 
 static bool raise_fault(struct emu *emu, const struct syscalls_fault *fault)
 {
+    C2_PROMISE(fault->signal > 0);
     engine_get_cpu(emu->process.engine, &emu->thread->cpu);
     return after_delivery(emu, syscalls_fault(emu->config.kernel, &emu->thread->cpu, fault), fault->signal,
                           fault->code);
@@ -154,6 +168,7 @@ static bool raise_fault(struct emu *emu, const struct syscalls_fault *fault)
 /* fault: 0, or the signal that the return itself raises. */
 static bool on_restored(struct emu *emu, int fault)
 {
+    C2_PROMISE(emu->thread);
     engine_set_cpu(emu->process.engine, &emu->thread->cpu);
     watchers_resumed(&emu->process.watchers);
     if (fault && !raise_fault(emu, &(struct syscalls_fault){.signal = fault, .code = SI_KERNEL}))
@@ -163,10 +178,12 @@ static bool on_restored(struct emu *emu, int fault)
 
 bool emu_on_syscall(struct emu *emu)
 {
+    C2_PROMISE(emu->thread && !emu->thread->inside);
     struct syscalls_result result = {.action = SYSCALLS_RETURN};
     engine_get_cpu(emu->process.engine, &emu->thread->cpu);
     struct syscalls_cpu before = emu->thread->cpu;
     syscalls_call(emu->config.kernel, &emu->thread->cpu, emu_instructions(emu), &result, emu->err);
+    C2_PROMISE(result.action != SYSCALLS_FORK || emu->config.family.turns);
     emu->blocked = result.action == SYSCALLS_BLOCKED;
     switch (result.action) {
     case SYSCALLS_EXIT:
@@ -201,6 +218,7 @@ bool emu_on_syscall(struct emu *emu)
 /* A page fault that the guest must hear of; the address is told at the end only if it dies of it. */
 static bool raise_page_fault(struct emu *emu, const struct engine_event *event, int sig, int code)
 {
+    C2_PROMISE(event->stop == ENGINE_FAULT);
     const struct syscalls_fault fault = {.signal = sig,
                                          .code = code,
                                          .address = event->address.v,
@@ -213,6 +231,7 @@ static bool raise_page_fault(struct emu *emu, const struct engine_event *event, 
 
 static bool on_fault(struct emu *emu, const struct engine_event *event)
 {
+    C2_PROMISE(event->stop == ENGINE_FAULT);
     enum { MAPERR = 1, ACCERR = 2, ADRERR = 2 };
     switch (mmu_touch(emu->config.mmu, event->address, event->access, emu->err)) {
     case MMU_FAULT_NONE:
@@ -231,6 +250,7 @@ static bool on_fault(struct emu *emu, const struct engine_event *event)
 /* si_addr is the instruction, except where Linux gives none (general protection, breakpoints). */
 static bool on_trap(struct emu *emu, const struct engine_event *event)
 {
+    C2_PROMISE(event->stop == ENGINE_TRAP && event->signal > 0);
     struct syscalls_fault fault = {.signal = event->signal, .code = event->code};
     engine_get_cpu(emu->process.engine, &emu->thread->cpu);
     fault.address = event->code == SI_KERNEL ? 0 : emu->thread->cpu.rip;
@@ -240,6 +260,7 @@ static bool on_trap(struct emu *emu, const struct engine_event *event)
 /* Another part of the run begins here, or it is what the moment waits for, or both. */
 static void on_place(struct emu *emu)
 {
+    C2_PROMISE(emu->process.arrival || emu->process.region_tracker);
     if (emu->process.arrival && arrival_take(emu->process.arrival))
         emu->checkpoint_trigger = emu_instructions(emu);
     if (emu->process.region_tracker && region_tracker_changed(emu->process.region_tracker))
@@ -248,6 +269,7 @@ static void on_place(struct emu *emu)
 
 bool emu_on_event(struct emu *emu, const struct engine_event *event)
 {
+    C2_PROMISE(emu->thread);
     switch (event->stop) {
     case ENGINE_BUDGET:
         return true;

@@ -33,6 +33,7 @@ static void leave_engine(struct emu *emu)
     struct emu_thread *thread = emu->thread;
     if (!thread)
         return;
+    C2_PROMISE(!thread->inside);
     if (!thread->kept)
         thread->kept = engine_registers_create(engine);
     thread->inside = SHORTCUT(thread->kept);
@@ -47,6 +48,7 @@ static void leave_engine(struct emu *emu)
 
 static void enter_engine(struct engine *engine, struct emu_thread *thread)
 {
+    C2_PROMISE(!thread->inside || thread->kept);
     if (thread->inside)
         engine_take(engine, thread->kept);
     else
@@ -58,6 +60,7 @@ static void enter_engine(struct engine *engine, struct emu_thread *thread)
 /* The engine is given to another thread. */
 static enum c2_status rounds_switch_to(struct emu *emu, struct emu_thread *next, struct c2_error *err)
 {
+    C2_PROMISE(next && next == schedule_running(emu->schedule));
     struct engine *engine = emu->process.engine;
     struct stream_writer *writer = emu->config.writer;
     if (emu->thread == next)
@@ -77,6 +80,7 @@ static enum c2_status rounds_switch_to(struct emu *emu, struct emu_thread *next,
 /* A signal comes while the thread waits: its call is over, or begins anew behind the handler. */
 static bool interrupt_wait(struct emu *emu)
 {
+    C2_PROMISE(emu->thread);
     enum { SYSCALL_BYTES = 2 };
     struct engine *engine = emu->process.engine;
     int64_t value;
@@ -93,6 +97,7 @@ static bool interrupt_wait(struct emu *emu)
 static bool all_wait(struct emu *emu)
 {
     const uint32_t count = schedule_count(emu->schedule);
+    C2_PROMISE(count != 0);
     if (syscalls_is_stopped(emu->config.kernel) && !turns_shared(emu->config.family.turns)) {
         c2_fail(emu->err, C2_ERR_UNSUPPORTED, "the program has stopped itself, and no other process can continue it");
         return emu_deadlocked(emu);
@@ -105,6 +110,7 @@ static bool all_wait(struct emu *emu)
 /* Gives the turn to other processes; false: none comes back. */
 static bool share_turn(struct emu *emu, bool ready)
 {
+    C2_PROMISE(emu->config.family.turns);
     struct syscalls *kernel = emu->config.kernel;
     const uint64_t instructions = emu_instructions(emu);
     const struct turns_state state = {.ready = ready,
@@ -121,6 +127,7 @@ static bool share_turn(struct emu *emu, bool ready)
 
 bool emu_wait_for_anything(void *self, uint64_t instructions)
 {
+    C2_PROMISE(instructions == emu_instructions(self));
     struct emu *emu = self;
     if (!turns_shared(emu->config.family.turns))
         return syscalls_pass_time(emu->config.kernel, instructions);
@@ -161,12 +168,14 @@ static bool rounds_take_turn(struct emu *emu)
         if (!goes_on)
             return false;
     }
+    C2_PROMISE(emu->thread == schedule_running(emu->schedule));
     return true;
 }
 
 /* Timers that are due send their signals, and the thread that runs takes them. */
 static bool take_alarms(struct emu *emu, uint64_t now)
 {
+    C2_PROMISE(now == emu_instructions(emu));
     if (syscalls_alarm(emu->config.kernel, now) != now)
         return true;
     syscalls_expire(emu->config.kernel, now);
@@ -181,5 +190,6 @@ bool emu_keep_turns(struct emu *emu)
     while (schedule_is_due(emu->schedule, now))
         if (!rounds_take_turn(emu) || !take_alarms(emu, now))
             return false;
+    C2_PROMISE(emu->thread && !emu->blocked);
     return true;
 }

@@ -42,17 +42,23 @@ struct schedule {
 
 struct emu_thread *schedule_running(const struct schedule *schedule)
 {
+    C2_PROMISE(schedule->ended || schedule->running < schedule->count);
     return schedule->ended ? NULL : schedule->threads[schedule->running];
 }
 
 uint32_t schedule_count(const struct schedule *schedule) { return schedule->count; }
 
-struct emu_thread *schedule_at(const struct schedule *schedule, uint32_t i) { return schedule->threads[i]; }
+struct emu_thread *schedule_at(const struct schedule *schedule, uint32_t i)
+{
+    C2_PROMISE(i < schedule->count);
+    return schedule->threads[i];
+}
 
 /* ------------------------------------------------------------------ coming and going */
 
 struct emu_thread *schedule_add(struct schedule *schedule, uint32_t tid)
 {
+    C2_ASSERT(schedule->last < UINT32_MAX);
     if (!c2_grow((void **)&schedule->threads, &schedule->room, schedule->count, sizeof *schedule->threads))
         return NULL;
     struct emu_thread *thread = c2_calloc(1, sizeof *thread);
@@ -82,6 +88,7 @@ void schedule_end(struct schedule *schedule)
 
 void schedule_become_child(struct schedule *schedule, uint32_t tid)
 {
+    C2_ASSERT(!schedule->ended && schedule->running < schedule->count);
     struct emu_thread *self = schedule->threads[schedule->running];
     for (uint32_t i = 0; i < schedule->count; i++)
         if (schedule->threads[i] != self)
@@ -114,6 +121,7 @@ static bool has_company(const struct schedule *schedule)
 
 uint64_t schedule_budget(struct schedule *schedule, uint64_t instructions)
 {
+    C2_PROMISE(schedule->count != 0 && schedule->quantum != 0);
     const bool alone = schedule->count == 1 || !syscalls_contended(schedule->kernel);
     if (alone && !has_company(schedule)) {
         schedule->ends = 0;
@@ -127,6 +135,7 @@ uint64_t schedule_budget(struct schedule *schedule, uint64_t instructions)
 
 bool schedule_keeps_process(const struct schedule *schedule, uint64_t instructions, uint64_t began)
 {
+    C2_PROMISE(instructions >= began);
     return schedule->whole && !schedule->given_up && !schedule->ended && instructions - began < EMU_QUANTUM;
 }
 
@@ -143,6 +152,7 @@ bool schedule_is_due(const struct schedule *schedule, uint64_t instructions)
 static bool schedule_find(struct schedule *schedule, uint64_t instructions, uint32_t *next,
                           enum syscalls_readiness *how)
 {
+    C2_PROMISE(schedule->count != 0);
     const uint32_t first = schedule->ended ? schedule->running : schedule->running + 1;
     for (uint32_t i = 0; i < schedule->count; i++) {
         *next = (first + i) % schedule->count;
@@ -155,6 +165,7 @@ static bool schedule_find(struct schedule *schedule, uint64_t instructions, uint
 
 bool schedule_waits(struct schedule *schedule, uint32_t i, uint64_t instructions)
 {
+    C2_PROMISE(i < schedule->count);
     return syscalls_ready(schedule->kernel, schedule->threads[i]->tid, instructions) == SYSCALLS_WAITS;
 }
 
@@ -164,6 +175,7 @@ struct emu_thread *schedule_next(struct schedule *schedule, uint64_t instruction
     while (!schedule_find(schedule, instructions, &next, how))
         if (!schedule->idle.pass(schedule->idle.self, instructions))
             return NULL;
+    C2_PROMISE(next < schedule->count);
     schedule->running = next;
     schedule->ended = schedule->given_up = schedule->over = false;
     schedule->began = instructions;
@@ -176,6 +188,7 @@ struct emu_thread *schedule_next(struct schedule *schedule, uint64_t instruction
 enum c2_status schedule_create(struct schedule **out, struct syscalls *kernel, uint64_t quantum, bool whole,
                                struct schedule_idle idle, struct c2_error *err)
 {
+    C2_ASSERT(kernel && idle.pass && idle.quiet);
     *out = NULL;
     struct schedule *schedule = c2_calloc(1, sizeof *schedule);
     if (!schedule)
@@ -214,6 +227,7 @@ static void schedule_visit_thread(struct emu_thread *thread, struct checkpoint *
 
 static bool numbers_rise(const struct schedule *schedule)
 {
+    C2_PROMISE(schedule->count != 0);
     for (uint32_t i = 1; i < schedule->count; i++)
         if (schedule->threads[i - 1]->number >= schedule->threads[i]->number)
             return false;
@@ -233,6 +247,7 @@ static bool kernel_agrees(const struct schedule *schedule)
 
 static void visit_quantum(struct schedule *schedule, struct checkpoint *c)
 {
+    C2_PROMISE(schedule->quantum != 0);
     uint64_t quantum = schedule->quantum;
     bool whole = schedule->whole;
     checkpoint_number(c, &quantum, CHECKPOINT_ANY);

@@ -18,6 +18,7 @@ static bool stacks_read_guest(void *self, uint64_t address, uint64_t *out) { ret
 /* site: behind the call, or the system call. */
 static void put_frame(FILE *to, struct loader_symbols *symbols, uint64_t site)
 {
+    C2_PROMISE(symbols);
     struct loader_place place;
     char text[512];
     const struct guest_va at = {site - 1};
@@ -30,6 +31,7 @@ static void put_frame(FILE *to, struct loader_symbols *symbols, uint64_t site)
 
 static void put_stack(FILE *to, const struct stacks_config *config, const struct syscalls_cpu *cpu)
 {
+    C2_PROMISE(config->symbols);
     struct loader_registers registers = {.pc = cpu->rip};
     const struct loader_memory memory = {config->mmu, stacks_read_guest};
     for (int i = 0; i < 16; i++)
@@ -43,6 +45,7 @@ static void put_stack(FILE *to, const struct stacks_config *config, const struct
 
 char *stacks_text(const struct stacks_config *config)
 {
+    C2_ASSERT(config->schedule && config->kernel);
     char *text = NULL, wait[256];
     size_t bytes;
     FILE *to = open_memstream(&text, &bytes);

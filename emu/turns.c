@@ -37,6 +37,8 @@
 enum { SEATS = 256, LOOK_SECONDS = 1 };
 enum { BROKEN = 1, STUCK = 2 }; /* how all have failed */
 
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "what processes share has no lock in one of them");
+
 struct seat {
     _Atomic uint32_t word; /* changes when the turn comes */
     bool taken, outside, asleep;
@@ -65,12 +67,14 @@ struct emu_turns {
 
 static void take_seat(struct emu_turns *turns, uint32_t number, uint32_t pid)
 {
+    C2_PROMISE(number < SEATS);
     turns->self = number;
     turns_made(turns, number, pid, getpid());
 }
 
 enum c2_status emu_turns_create(struct emu_turns **out, uint32_t pid, struct c2_error *err)
 {
+    C2_ASSERT(pid != 0);
     struct emu_turns *turns = *out = c2_calloc(1, sizeof *turns);
     if (!turns)
         return c2_fail_memory(err, "the turns of processes");
@@ -109,6 +113,7 @@ bool turns_add(struct emu_turns *turns, uint32_t *child)
         const uint32_t word = seat->word;
         *seat = (struct seat){.word = word, .taken = true, .deadline = UINT64_MAX};
         turns->shared->processes++;
+        C2_PROMISE(turns->shared->processes <= SEATS);
         *child = i;
         return true;
     }
@@ -117,12 +122,14 @@ bool turns_add(struct emu_turns *turns, uint32_t *child)
 
 static void leave_seat(struct emu_turns *turns, uint32_t number)
 {
+    C2_ASSERT(number < SEATS && turns->shared->seats[number].taken && turns->shared->processes > 0);
     turns->shared->seats[number].taken = false;
     turns->shared->processes--;
 }
 
 void turns_made(struct emu_turns *turns, uint32_t child, uint32_t pid, pid_t host)
 {
+    C2_ASSERT(child < SEATS && turns->shared->seats[child].taken);
     struct seat *seat = &turns->shared->seats[child];
     seat->pid = pid;
     seat->host = host;
@@ -146,6 +153,7 @@ static void turns_wake(_Atomic uint32_t *word)
 
 static void turns_fail(struct shared *shared, uint32_t how)
 {
+    C2_PROMISE(how == BROKEN || how == STUCK);
     shared->failed = how;
     for (uint32_t i = 0; i < SEATS; i++)
         if (shared->seats[i].taken)
@@ -167,6 +175,7 @@ static bool is_gone(pid_t host)
 
 static void look_at_holder(struct shared *shared)
 {
+    C2_PROMISE(shared->holder < SEATS);
     const struct seat *seat = &shared->seats[shared->holder];
     const pid_t host = seat->host;
     const uint32_t pid = seat->pid;
@@ -181,6 +190,7 @@ static void look_at_holder(struct shared *shared)
 
 static enum turns_news turns_await(struct emu_turns *turns, uint64_t *now)
 {
+    C2_PROMISE(turns->self < SEATS);
     struct shared *shared = turns->shared;
     struct seat *seat = &shared->seats[turns->self];
     while (shared->holder != turns->self && !shared->failed) {
@@ -213,6 +223,7 @@ static bool sleeps(const struct shared *shared, const struct seat *seat)
 
 static uint32_t turns_next_of(const struct shared *shared, uint32_t from, bool outside)
 {
+    C2_PROMISE(from < SEATS);
     for (uint32_t i = 1; i <= SEATS; i++) {
         const struct seat *seat = &shared->seats[(from + i) % SEATS];
         if (seat->taken && (outside ? seat->outside : !sleeps(shared, seat)))
@@ -223,6 +234,7 @@ static uint32_t turns_next_of(const struct shared *shared, uint32_t from, bool o
 
 bool turns_are_quiet(const struct emu_turns *turns, uint64_t events)
 {
+    C2_PROMISE(turns);
     for (uint32_t i = 0; i < SEATS; i++) {
         const struct seat *seat = &turns->shared->seats[i];
         if (i != turns->self && seat->taken &&
@@ -235,6 +247,7 @@ bool turns_are_quiet(const struct emu_turns *turns, uint64_t events)
 /* The process whose moment comes first, from the seat behind `from` on; SEATS: none waits for one. */
 static uint32_t first_moment(const struct shared *shared, uint32_t from)
 {
+    C2_PROMISE(from < SEATS);
     uint32_t first = SEATS;
     for (uint32_t i = 1; i <= SEATS; i++) {
         const struct seat *seat = &shared->seats[(from + i) % SEATS];
@@ -247,6 +260,7 @@ static uint32_t first_moment(const struct shared *shared, uint32_t from)
 
 static void turns_give(struct shared *shared, uint32_t to, enum turns_news news)
 {
+    C2_ASSERT(to < SEATS && shared->seats[to].taken);
     shared->news = news;
     if (shared->holder == to)
         return;
@@ -266,6 +280,7 @@ static bool turns_has_come(struct shared *shared, uint32_t moment)
 {
     const uint64_t now = host_ns();
     shared->idle_from = shared->idle_from ? shared->idle_from : now;
+    C2_PROMISE(now >= shared->idle_from);
     return moment != SEATS && shared->now + (now - shared->idle_from) >= shared->seats[moment].deadline;
 }
 
@@ -289,6 +304,7 @@ static enum turns_news give_idle(struct shared *shared, uint32_t from)
 
 enum turns_news turns_pass(struct emu_turns *turns, const struct turns_state *state, uint64_t *now)
 {
+    C2_PROMISE(turns->shared->holder == turns->self || turns->shared->failed);
     struct shared *shared = turns->shared;
     struct seat *seat = &shared->seats[turns->self];
     seat->outside = state->outside;
@@ -309,6 +325,7 @@ enum turns_news turns_pass(struct emu_turns *turns, const struct turns_state *st
 
 void emu_turns_leave(struct emu_turns *turns, uint64_t now)
 {
+    C2_PROMISE(turns->shared->holder == turns->self || turns->shared->failed);
     struct shared *shared = turns->shared;
     leave_seat(turns, turns->self);
     shared->now = now;
@@ -327,6 +344,7 @@ void emu_turns_fail(struct emu_turns *turns)
 
 void emu_turns_signal(const struct emu_turns *turns, int number)
 {
+    C2_ASSERT(number > 0);
     for (uint32_t i = 0; i < SEATS; i++)
         if (turns->shared->seats[i].taken && turns->shared->seats[i].host != 0)
             kill(turns->shared->seats[i].host, number);

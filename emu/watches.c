@@ -72,7 +72,11 @@ static enum c2_status make_arguments(struct emu *emu, const struct loader_image 
 }
 
 static uint32_t count_threads(void *self) { return schedule_count(((struct emu *)self)->schedule); }
-static uint32_t running_thread(void *self) { return schedule_running(((struct emu *)self)->schedule)->number; }
+static uint32_t running_thread(void *self)
+{
+    C2_PROMISE(schedule_running(((struct emu *)self)->schedule));
+    return schedule_running(((struct emu *)self)->schedule)->number;
+}
 
 static bool others_wait(void *self, uint64_t now, bool (*come)(void *barriers, uint32_t thread, uint64_t rsp),
                         void *barriers)
