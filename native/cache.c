@@ -51,6 +51,8 @@ bool native_cache_is_possible(void)
 
 static void copy_contents(void)
 {
+    C2_PROMISE(copied->used <= NATIVE_COLD_AT && copied->used_cold >= NATIVE_COLD_AT);
+    C2_PROMISE(copied->written + copied->used_cold <= native_cache_end(copied->written));
     const size_t cold = copied->used_cold - NATIVE_COLD_AT;
     memcpy(copy.written, copied->written, copied->used);
     memcpy(copy.written + NATIVE_COLD_AT, copied->written + NATIVE_COLD_AT, cold);
@@ -59,6 +61,7 @@ static void copy_contents(void)
 
 static void cache_before_fork(void)
 {
+    C2_PROMISE(!copy.written && !copy.executed);
     if (!copied)
         return;
     if (map_twice(&copy))
@@ -71,6 +74,7 @@ static void in_parent(void) { cache_unmap(&copy); }
 
 static bool cache_move(uint8_t *from, uint8_t *to)
 {
+    C2_PROMISE(from && to && from != to);
     return mremap(from, NATIVE_CACHE_BYTES, NATIVE_CACHE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED;
 }
 
@@ -99,6 +103,8 @@ static int watch_forks(void)
 
 enum c2_status native_cache_create(struct native_cache *cache, struct c2_error *err)
 {
+    _Static_assert(NATIVE_PART_BYTES < NATIVE_COLD_AT && NATIVE_COLD_AT < NATIVE_CACHE_BYTES - NATIVE_MASKED_BYTES,
+                   "the cache's parts");
     const int error = map_twice(cache) ? watch_forks() : errno;
     cache->used = NATIVE_PART_BYTES;
     if (error) {
@@ -114,6 +120,7 @@ enum c2_status native_cache_create(struct native_cache *cache, struct c2_error *
 
 void native_cache_release(struct native_cache *cache)
 {
+    C2_PROMISE(cache);
     if (copied == cache)
         copied = NULL;
     cache_unmap(cache);

@@ -38,6 +38,7 @@ struct native_blocks {
 enum c2_status native_blocks_create(struct native_blocks **out, const struct engine_config *config,
                                     struct c2_error *err)
 {
+    C2_ASSERT(config->mmu);
     struct native_blocks *blocks = c2_calloc(1, sizeof *blocks);
     *out = NULL;
     if (!blocks)
@@ -76,6 +77,7 @@ static void *code_lookup(const struct c2_map *map, uint64_t pc)
 
 static enum c2_status code_append(void ***array, size_t *count, size_t *capacity, void *item, struct c2_error *err)
 {
+    C2_PROMISE(*count <= *capacity);
     if (*count == *capacity) {
         const size_t grown = *capacity ? 2 * *capacity : C2_HOST_SIZE(1024, 2);
         void **bigger = c2_realloc(*array, grown * sizeof *bigger);
@@ -103,6 +105,7 @@ struct native_block *native_blocks_find(struct native_blocks *blocks, uint64_t p
 
 bool native_block_is_fresh(const struct native_block *block)
 {
+    C2_PROMISE(!block->changes || block->bytes);
     return !block->changes || memcmp(block->bytes, (const void *)(uintptr_t)block->pc, block->extent) == 0;
 }
 
@@ -110,6 +113,7 @@ bool native_block_is_fresh(const struct native_block *block)
 
 static enum c2_status code_keep_bytes(struct native_blocks *blocks, struct native_block *block, struct c2_error *err)
 {
+    C2_PROMISE(block->extent != 0);
     block->changes = engine_code_may_change(&blocks->guest, block->pc, block->extent);
     if (!block->changes)
         return C2_OK;
@@ -127,6 +131,7 @@ static uint32_t special_bytes(struct native_blocks *blocks, uint64_t pc)
 {
     struct decode_insn one;
     const uint64_t readable = engine_code_readable(&blocks->guest, pc);
+    C2_PROMISE(readable != 0);
     if (decode_one(&one, (struct guest_va){pc}, readable) == DECODE_GOOD)
         return one.insn.length;
     return readable < ZYDIS_MAX_INSTRUCTION_LENGTH ? (uint32_t)readable : ZYDIS_MAX_INSTRUCTION_LENGTH;
@@ -134,6 +139,7 @@ static uint32_t special_bytes(struct native_blocks *blocks, uint64_t pc)
 
 static enum c2_status code_describe(struct native_blocks *blocks, struct native_block *block, struct c2_error *err)
 {
+    C2_PROMISE(blocks->decoded.block.pc.v == block->pc);
     const struct stream_block *decoded = &blocks->decoded.block;
     block->insns = decoded->insn_count;
     block->slots = decoded->slot_count;
@@ -148,6 +154,7 @@ static enum c2_status code_describe(struct native_blocks *blocks, struct native_
     if (status != C2_OK)
         return status;
     block->block = stream_blocks_at(blocks->guest.blocks, block->number);
+    C2_PROMISE(block->block->pc.v == block->pc && block->block->insn_count == block->insns);
     block->header = stream_header(block->number, block->insns, block->slots);
     return C2_OK;
 }
@@ -171,6 +178,7 @@ static enum c2_status code_add_block(struct native_block **out, struct native_bl
         status = code_append((void ***)&blocks->all, &blocks->count, &blocks->capacity, block, err);
     if (status != C2_OK)
         return status;
+    C2_PROMISE(block->extent != 0 && block->special == !block->block && block->counter < CONTEXT_COUNTERS_MOST);
     *out = block;
     blocks->last = block;
     return c2_map_put(blocks->by_pc, block->pc, (uint64_t)(uintptr_t)block, err);
@@ -209,6 +217,7 @@ enum c2_status native_blocks_alone(struct native_block **out, struct native_bloc
     blocks->last = NULL;
     decode_block(&blocks->decoded, (struct guest_va){pc}, one.insn.length,
                  (struct decode_splits){NULL, NULL, blocks->guest.cpu});
+    C2_PROMISE(blocks->decoded.block.insn_count == 1);
     return code_add_block(out, blocks, (struct native_block){.pc = pc, .alone = true}, err);
 }
 
@@ -234,6 +243,7 @@ enum c2_status native_blocks_watch(struct native_block **out, struct native_bloc
 bool native_blocks_forget(struct native_blocks *blocks, uint64_t start, uint64_t bytes,
                           void (*gone)(void *self, struct native_block *block), void *self)
 {
+    C2_ASSERT(gone);
     bool known = false;
     for (size_t i = 0; i < blocks->count; i++) {
         struct native_block *block = blocks->all[i];
@@ -250,6 +260,7 @@ bool native_blocks_forget(struct native_blocks *blocks, uint64_t start, uint64_t
 
 void native_blocks_each(struct native_blocks *blocks, void (*take)(void *self, struct native_block *block), void *self)
 {
+    C2_ASSERT(take);
     for (size_t i = 0; i < blocks->count; i++)
         take(self, blocks->all[i]);
 }

@@ -30,6 +30,7 @@ static void set_mxcsr(struct native *n, uint32_t mxcsr)
 
 void native_get_fxsave(const struct native *n, uint8_t out[512])
 {
+    _Static_assert(FX_RESERVED == FX_XMM + 16 * 16 && FX_XMM == FX_ST + 8 * ST_STEP, "the parts of FXSAVE's image");
     const uint32_t mask = 0xffff;
     memcpy(out, n->context->fxsave, 512);
     memset(out + FX_TAG + 1, 0, FX_MXCSR - FX_TAG - 1);
@@ -48,7 +49,11 @@ void native_set_fxsave(struct native *n, const uint8_t in[512])
     memset(n->context->fxsave + FX_LAST, 0, FX_MXCSR - FX_LAST);
 }
 
-uint64_t native_get_flags(const struct native *n) { return (n->context->flags & NATIVE_FLAGS) | n->flags; }
+uint64_t native_get_flags(const struct native *n)
+{
+    C2_PROMISE((n->flags & NATIVE_FLAGS) == 0);
+    return (n->context->flags & NATIVE_FLAGS) | n->flags;
+}
 
 void native_set_flags(struct native *n, uint64_t flags)
 {
@@ -58,19 +63,26 @@ void native_set_flags(struct native *n, uint64_t flags)
 
 /* ------------------------------------------------------------------ as interpret.h sees it */
 
-static uint64_t cpu_cpu_get_gpr(void *self, unsigned gpr) { return ((struct native *)self)->context->gpr[gpr]; }
+static uint64_t cpu_cpu_get_gpr(void *self, unsigned gpr)
+{
+    C2_PROMISE(gpr < 16);
+    return ((struct native *)self)->context->gpr[gpr];
+}
 static void cpu_cpu_set_gpr(void *self, unsigned gpr, uint64_t value)
 {
+    C2_PROMISE(gpr < 16);
     ((struct native *)self)->context->gpr[gpr] = value;
 }
 static uint64_t cpu_cpu_get_flags(void *self) { return native_get_flags(self); }
 static void cpu_cpu_set_flags(void *self, uint64_t flags) { native_set_flags(self, flags); }
 static void cpu_cpu_get_xmm(void *self, unsigned xmm, uint8_t out[16])
 {
+    C2_PROMISE(xmm < 16);
     memcpy(out, ((struct native *)self)->context->fxsave + FX_XMM + 16 * xmm, 16);
 }
 static void cpu_cpu_set_xmm(void *self, unsigned xmm, const uint8_t in[16])
 {
+    C2_PROMISE(xmm < 16);
     memcpy(((struct native *)self)->context->fxsave + FX_XMM + 16 * xmm, in, 16);
 }
 static uint32_t cpu_cpu_get_mxcsr(void *self) { return native_get_mxcsr(self); }

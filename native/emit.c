@@ -23,6 +23,7 @@ void emit_word(struct emit *e, uint32_t word) { emit_bytes(e, &word, sizeof word
 
 static uint8_t modrm(unsigned mod, unsigned reg, unsigned rm)
 {
+    C2_PROMISE(mod < 4);
     return (uint8_t)(mod << 6 | (reg & 7) << 3 | (rm & 7));
 }
 
@@ -30,6 +31,7 @@ static bool is_register(unsigned number) { return number < NATIVE_NO_REGISTER; }
 
 static uint8_t rex_of(unsigned reg, const struct emit_place *place)
 {
+    C2_PROMISE(reg < 16);
     unsigned rex = REX | REX_W;
     rex |= reg & 8 ? REX_R : 0;
     rex |= is_register(place->index) && place->index & 8 ? REX_X : 0;
@@ -39,6 +41,8 @@ static uint8_t rex_of(unsigned reg, const struct emit_place *place)
 
 static void emit_sib(struct emit *e, const struct emit_place *place)
 {
+    C2_PROMISE(place->scale == 1 || place->scale == 2 || place->scale == 4 || place->scale == 8);
+    C2_PROMISE(place->index != NATIVE_RSP);
     const unsigned index = is_register(place->index) ? place->index & 7 : NO_INDEX;
     const unsigned base = is_register(place->base) ? place->base & 7 : NO_BASE;
     emit_byte(e, modrm((unsigned)__builtin_ctz(place->scale), index, base));
@@ -71,6 +75,7 @@ static void emit_prefixes(struct emit *e, const struct emit_place *place)
 
 static void emit_with_place(struct emit *e, uint8_t opcode, unsigned reg, const struct emit_place *place)
 {
+    C2_PROMISE(reg < 16 && place->base <= NATIVE_NO_REGISTER && place->index <= NATIVE_NO_REGISTER);
     emit_prefixes(e, place);
     emit_byte(e, rex_of(reg, place));
     emit_byte(e, opcode);
@@ -82,6 +87,7 @@ void emit_store(struct emit *e, struct emit_place to, unsigned from) { emit_with
 
 void emit_store_half(struct emit *e, struct emit_place to, uint32_t value)
 {
+    C2_PROMISE(is_register(to.base));
     emit_prefixes(e, &to);
     emit_byte(e, rex_of(0, &to) & (uint8_t)~REX_W);
     emit_byte(e, 0xc7);
@@ -106,12 +112,14 @@ void emit_read_byte(struct emit *e, unsigned to, struct emit_place from)
 
 void emit_lea(struct emit *e, unsigned to, struct emit_place from)
 {
+    C2_PROMISE(to < 16);
     from.fs = false;
     emit_with_place(e, 0x8d, to, &from);
 }
 
 void emit_move(struct emit *e, unsigned to, unsigned from)
 {
+    C2_PROMISE(to < 16 && from < 16);
     emit_byte(e, (uint8_t)(REX | REX_W | (from & 8 ? REX_R : 0) | (to & 8 ? REX_B : 0)));
     emit_byte(e, 0x89);
     emit_byte(e, modrm(3, from, to));
@@ -119,6 +127,7 @@ void emit_move(struct emit *e, unsigned to, unsigned from)
 
 void emit_constant(struct emit *e, unsigned to, uint64_t value)
 {
+    C2_PROMISE(to < 16);
     const bool narrow = value <= UINT32_MAX;
     if (!narrow || to & 8)
         emit_byte(e, (uint8_t)(REX | (narrow ? 0 : REX_W) | (to & 8 ? REX_B : 0)));
@@ -128,6 +137,7 @@ void emit_constant(struct emit *e, unsigned to, uint64_t value)
 
 void emit_add(struct emit *e, unsigned to, int32_t value)
 {
+    C2_PROMISE(to < 16);
     emit_byte(e, (uint8_t)(REX | REX_W | (to & 8 ? REX_B : 0)));
     emit_byte(e, 0x81);
     emit_byte(e, modrm(3, 0, to));
@@ -138,6 +148,7 @@ void emit_add(struct emit *e, unsigned to, int32_t value)
 
 static struct emit_place emit_in_context(uint32_t offset, unsigned index)
 {
+    C2_PROMISE(offset < sizeof(struct native_context));
     return (struct emit_place){.base = NATIVE_NO_REGISTER,
                                .index = index,
                                .scale = is_register(index) ? 8 : 1,
@@ -175,6 +186,8 @@ void emit_compare_with(struct emit *e, unsigned what, uint32_t offset)
 
 void emit_compare_constant(struct emit *e, struct emit_place what, uint32_t value, unsigned bytes)
 {
+    C2_PROMISE(bytes == 1 || bytes == 2 || bytes == 4);
+    C2_PROMISE(!what.fs && !what.narrow);
     if (bytes == 2)
         emit_byte(e, 0x66);
     emit_byte(e, rex_of(0, &what) & (uint8_t)~REX_W);
@@ -185,6 +198,7 @@ void emit_compare_constant(struct emit *e, struct emit_place what, uint32_t valu
 
 void emit_shift_rcx(struct emit *e, unsigned by)
 {
+    C2_PROMISE(by < 16);
     const uint8_t shrx[] = {0xc4, 0xe2, (uint8_t)(0x83 | (~by & 15) << 3), 0xf7, 0xc9};
     emit_bytes(e, shrx, sizeof shrx);
 }
@@ -206,11 +220,13 @@ void emit_jump_to(struct emit *e, uint32_t offset) { emit_with_context(e, 0xff, 
 
 void emit_jump_indexed(struct emit *e, uint32_t offset, unsigned index)
 {
+    C2_PROMISE(is_register(index) && index != NATIVE_RSP);
     emit_with_context(e, 0xff, 4, offset, index);
 }
 
 void emit_set_gs(struct emit *e, unsigned from)
 {
+    C2_PROMISE(from < 16);
     emit_byte(e, 0xf3);
     emit_byte(e, (uint8_t)(REX | REX_W | (from & 8 ? REX_B : 0)));
     emit_byte(e, 0x0f);
@@ -229,6 +245,7 @@ uint8_t *emit_jump(struct emit *e)
 
 uint8_t *emit_jump_if(struct emit *e, unsigned condition)
 {
+    C2_PROMISE(condition < 16);
     emit_byte(e, 0x0f);
     emit_byte(e, (uint8_t)(0x80 | condition));
     emit_word(e, 0);

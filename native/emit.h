@@ -75,6 +75,7 @@ static inline void emit_aim(uint8_t *jump, int64_t distance) /* from behind the 
 
 static inline struct emit_place emit_at(unsigned base, int32_t displacement)
 {
+    C2_PROMISE(base < NATIVE_NO_REGISTER);
     return (struct emit_place){.base = base, .index = NATIVE_NO_REGISTER, .scale = 1, .displacement = displacement};
 }
 

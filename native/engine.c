@@ -75,6 +75,7 @@ static enum c2_status native_version(char out[ENGINE_VERSION_BYTES], struct c2_e
 
 static void get_registers(const struct native_context *context, struct syscalls_cpu *cpu)
 {
+    _Static_assert(sizeof cpu->gpr == sizeof context->gpr, "sixteen registers each");
     memcpy(cpu->gpr, context->gpr, sizeof cpu->gpr);
     cpu->fs_base = context->fs_base;
     cpu->gs_base = context->gs_base;
@@ -93,6 +94,7 @@ static void native_get_cpu(struct engine *engine, struct syscalls_cpu *cpu)
 
 static void native_set_cpu(struct engine *engine, const struct syscalls_cpu *cpu)
 {
+    _Static_assert(sizeof cpu->fxsave == sizeof((struct native_context *)0)->fxsave, "the image of FXSAVE");
     struct native *n = engine_self_of(engine);
     memcpy(n->context->gpr, cpu->gpr, sizeof cpu->gpr);
     n->context->fs_base = cpu->fs_base;
@@ -116,8 +118,16 @@ static struct engine_registers *native_registers_create(struct engine *engine)
     return registers;
 }
 
-static void native_keep(struct engine *engine, struct engine_registers *to) { native_get_cpu(engine, &to->cpu); }
-static void native_take(struct engine *engine, struct engine_registers *from) { native_set_cpu(engine, &from->cpu); }
+static void native_keep(struct engine *engine, struct engine_registers *to)
+{
+    C2_PROMISE(to);
+    native_get_cpu(engine, &to->cpu);
+}
+static void native_take(struct engine *engine, struct engine_registers *from)
+{
+    C2_PROMISE(from);
+    native_set_cpu(engine, &from->cpu);
+}
 static void native_read_kept(struct engine *engine, struct engine_registers *from, struct syscalls_cpu *out)
 {
     (void)engine;
@@ -134,12 +144,17 @@ static void native_set_result(struct engine *engine, uint64_t rax, const struct 
     context->gs_base = bases->gs_base;
 }
 
-static uint64_t native_gpr(struct engine *engine, unsigned gpr) { return engine_self_of(engine)->context->gpr[gpr]; }
+static uint64_t native_gpr(struct engine *engine, unsigned gpr)
+{
+    C2_PROMISE(gpr < 16);
+    return engine_self_of(engine)->context->gpr[gpr];
+}
 
 /* ------------------------------------------------------------------ calls between two runs */
 
 static enum c2_status native_set_recording(struct engine *engine, bool on, struct c2_error *err)
 {
+    C2_PROMISE(!on || engine_self_of(engine)->base.config.writer);
     (void)err;
     engine_self_of(engine)->recording = on;
     return C2_OK;
@@ -158,6 +173,7 @@ struct executed {
 
 static void engine_take_block(void *self, struct native_block *block)
 {
+    C2_PROMISE(block->counter < CONTEXT_COUNTERS_MOST);
     const struct executed *to = self;
     uint64_t *const executed = &to->n->context->executed[block->counter];
     if (*executed != 0)
@@ -168,6 +184,7 @@ static void engine_take_block(void *self, struct native_block *block)
 static void native_take_executed(struct engine *engine,
                                  void (*take)(void *self, struct guest_va pc, uint64_t instructions), void *self)
 {
+    C2_PROMISE(engine_self_of(engine)->codes.counting);
     struct executed to = {engine_self_of(engine), take, self};
     native_blocks_each(to.n->blocks, engine_take_block, &to);
     engine_specials_take(native_blocks_guest(to.n->blocks), take, self);
@@ -181,6 +198,7 @@ static bool native_amid_block(const struct engine *engine)
 
 static void native_set_amid_block(struct engine *engine, bool amid)
 {
+    C2_PROMISE(!amid || engine_self_of(engine)->rip != 0);
     struct native *n = engine_self_of(engine);
     n->cut_pc = amid ? n->rip : 0;
     n->cut_at = n->instructions;
@@ -194,6 +212,7 @@ static void native_resume(struct engine *engine, uint64_t instructions)
 
 static enum c2_status native_watch(struct engine *engine, struct guest_va pc, struct c2_error *err)
 {
+    C2_PROMISE(engine_self_of(engine)->blocks && engine->config.watch.reached);
     struct native *n = engine_self_of(engine);
     struct native_block *known;
     enum c2_status status = native_blocks_watch(&known, n->blocks, pc.v, err);
@@ -206,6 +225,7 @@ static void native_stop(struct engine *engine) { engine_self_of(engine)->stopped
 
 static void native_guard(struct engine *engine, struct guest_va from, uint64_t bytes)
 {
+    C2_PROMISE(bytes == 0 || from.v + bytes > from.v);
     engine_self_of(engine)->guard_from = from.v;
     engine_self_of(engine)->guard_bytes = bytes;
 }
@@ -218,12 +238,14 @@ static void native_interrupt(struct engine *engine) { engine_self_of(engine)->in
 
 static void engine_isolate(void *self, struct native_block *block)
 {
+    C2_PROMISE(block->stale);
     native_isolate(&((struct native *)self)->codes, block);
 }
 
 /* Code in the range has changed. No record is open. */
 enum c2_status native_forget_code(struct native *n, uint64_t start, uint64_t bytes)
 {
+    C2_ASSERT(n->blocks);
     struct stream_writer *writer = n->base.config.writer;
     if (!native_blocks_forget(n->blocks, start, bytes, engine_isolate, n) || !writer)
         return C2_OK;
@@ -241,6 +263,7 @@ static void engine_after_change_of_areas(void *self, struct guest_va start, uint
 
 static void release_program(struct native *n)
 {
+    C2_PROMISE(!n->blocks || n->base.config.mmu);
     if (n->base.config.mmu)
         mmu_unlisten(n->base.config.mmu, n);
     native_handle_no_signals(n);
@@ -251,6 +274,7 @@ static void release_program(struct native *n)
 
 static void native_destroy(struct engine *engine)
 {
+    C2_PROMISE(engine->ops == &engine_native_ops);
     struct native *n = engine_self_of(engine);
     release_program(n);
     native_codes_release(&n->codes);
@@ -262,7 +286,11 @@ static void native_destroy(struct engine *engine)
     c2_free(n);
 }
 
-static void native_retire(struct engine *engine) { release_program(engine_self_of(engine)); }
+static void native_retire(struct engine *engine)
+{
+    C2_PROMISE(engine->ops == &engine_native_ops);
+    release_program(engine_self_of(engine));
+}
 
 /* Any other program: of the last one nothing is kept. */
 static bool native_suits(const struct engine *engine, const struct engine_config *config)
@@ -295,6 +323,8 @@ static enum c2_status refused_memory(size_t bytes, struct c2_error *err)
 /* It is read alone, so one page of zeros of the host's is all that it takes. */
 static enum c2_status make_runway(struct native *n, struct c2_error *err)
 {
+    _Static_assert(NATIVE_RUNWAY_BYTES % C2_PAGE_BYTES == 0, "a page lies right behind it");
+    C2_ASSERT(n->runway == 0);
     const size_t bytes = NATIVE_RUNWAY_BYTES + C2_PAGE_BYTES;
     void *at = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_POPULATE, -1, 0);
     if (at == MAP_FAILED)
@@ -306,6 +336,7 @@ static enum c2_status make_runway(struct native *n, struct c2_error *err)
 
 static enum c2_status make_context(struct native *n, struct c2_error *err)
 {
+    C2_ASSERT(!n->context);
     void *at = mmap(NULL, sizeof *n->context, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
                     0);
     if (at == MAP_FAILED)
@@ -319,6 +350,7 @@ static enum c2_status make_context(struct native *n, struct c2_error *err)
 /* All that is of one program; the rest is as it was made, or as new again. */
 static enum c2_status begin_native_program(struct native *n, const struct engine_config *config, struct c2_error *err)
 {
+    C2_ASSERT(n->context && n->runway != 0 && !n->blocks && !n->handles);
     n->base.ops = &engine_native_ops;
     n->base.config = *config;
     n->cpu = native_cpu_functions;
@@ -366,6 +398,7 @@ static enum c2_status native_create(struct engine **out, const struct engine_con
 static enum c2_status native_reuse(struct engine *engine, const struct engine_config *config, struct c2_error *err)
 {
     struct native *n = engine_self_of(engine);
+    C2_ASSERT(!n->blocks && !n->handles);
     const struct native was = *n;
     memset(n, 0, sizeof *n);
     n->context = was.context;

@@ -69,6 +69,7 @@ static const int greg_of[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG
 /* A page of a file that has vanished since it was touched becomes one of zeros (mmu/sigbus.c). */
 static bool is_lost_page(int number, const siginfo_t *info, const greg_t *gregs)
 {
+    C2_PROMISE(running && number != 0);
     enum { WRITES = 2 }; /* of a page fault's error code */
     const enum mmu_access access = gregs[REG_ERR] & WRITES ? MMU_ACCESS_WRITE : MMU_ACCESS_READ;
     return number == SIGBUS && info->si_code == BUS_ADRERR &&
@@ -77,6 +78,7 @@ static bool is_lost_page(int number, const siginfo_t *info, const greg_t *gregs)
 
 static void faults_take_registers(const greg_t *gregs, const struct native_roles *roles)
 {
+    C2_PROMISE(roles->pace < 16 && !(roles->held >> roles->pace & 1));
     struct native_context *context = running->context;
     for (unsigned i = 0; i < 16; i++)
         if (roles->held >> i & 1)
@@ -88,6 +90,7 @@ static void faults_take_registers(const greg_t *gregs, const struct native_roles
 /* The instruction may have had the guest's GS. */
 static uint64_t take_gs(void)
 {
+    C2_PROMISE(native_running);
     uint64_t was;
     __asm__ volatile("rdgsbase %0" : "=r"(was));
     __asm__ volatile("wrgsbase %0" : : "r"(native_running));
@@ -106,6 +109,7 @@ static bool is_end_of_runway(const siginfo_t *info, const greg_t *gregs, struct 
 
 static bool leave(greg_t *gregs, const struct native_roles *roles)
 {
+    C2_PROMISE(running->context == native_running && running->context->host_rsp != 0);
     faults_take_registers(gregs, roles);
     gregs[REG_RIP] = (greg_t)(uintptr_t)native_left_code;
     gregs[REG_RSP] = (greg_t)running->context->host_rsp;
@@ -132,7 +136,8 @@ bool native_signal(int number, void *info_of, void *context)
         return true;
     }
     code = native_code_at(&running->codes, (uint64_t)gregs[REG_RIP], &insn);
-    if (!code) {
+    if (!code) { /* amid no instruction of the guest's: GS was the context's, as it is now */
+        C2_PROMISE(gs == (uint64_t)(uintptr_t)native_running);
         native_foreign_signal(number, info_of, context);
         return true;
     }
@@ -148,6 +153,7 @@ bool native_signal(int number, void *info_of, void *context)
 /* The handlers run beside the guest's stack, which may be none. */
 static bool make_stack(void)
 {
+    C2_PROMISE(!handlers_stack);
     handlers_stack = c2_alloc(STACK_BYTES);
     const stack_t beside = {.ss_sp = handlers_stack, .ss_size = STACK_BYTES};
     return handlers_stack && sigaltstack(&beside, NULL) == 0;
@@ -155,6 +161,7 @@ static bool make_stack(void)
 
 enum c2_status native_handle_signals(struct native *n, struct c2_error *err)
 {
+    C2_ASSERT(!n->handles);
     if (users == 0 && !make_stack())
         return c2_fail_memory(err, "the stack of signal handlers");
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
@@ -175,6 +182,7 @@ void native_handle_no_signals(struct native *n)
     if (!n->handles)
         return;
     n->handles = false;
+    C2_ASSERT(users > 0);
     if (--users != 0)
         return;
     for (size_t i = 0; i < HANDLED; i++)
@@ -186,6 +194,7 @@ void native_handle_no_signals(struct native *n)
 
 void native_begin_run(struct native *n)
 {
+    C2_ASSERT(n->handles && n->context && n->blocks);
     native_code_start = (uint64_t)(uintptr_t)n->codes.cache.executed;
     native_code_end = (uint64_t)(uintptr_t)native_cache_end(n->codes.cache.executed);
     native_running = n->context;
@@ -205,6 +214,7 @@ static struct engine_event faults_protection_fault(bool stack)
 static bool faults_fails(const struct native *n, const ZydisDecodedOperand *operand, uint64_t start,
                          struct engine_event *event)
 {
+    C2_PROMISE(operand->type == ZYDIS_OPERAND_TYPE_MEMORY && operand->size >= 8);
     const struct mmu *mmu = n->base.config.mmu;
     const enum mmu_access access = operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE ? MMU_ACCESS_WRITE
                                                                                       : MMU_ACCESS_READ;
@@ -223,6 +233,7 @@ static bool faults_fails(const struct native *n, const ZydisDecodedOperand *oper
 /* Whether operand i of the instruction is accessed in this round: what is only read comes first. */
 static bool faults_is_turn(const struct decode_insn *insn, unsigned i, bool writes)
 {
+    C2_PROMISE(i < insn->insn.operand_count);
     return (insn->operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0 ? writes : !writes;
 }
 
@@ -240,6 +251,7 @@ static bool probe_fails(const struct native *n, const struct decode_insn *insn, 
 /* What is modified is written, as CPUs have it. */
 bool native_first_failure(const struct native *n, const struct decode_insn *insn, struct engine_event *event)
 {
+    C2_PROMISE(insn->insn.operand_count <= ZYDIS_MAX_OPERAND_COUNT);
     uint64_t start;
     const struct guest_va pc = {n->rip};
     const ZydisDecodedOperand *source = decode_compared_source(insn);
@@ -281,6 +293,7 @@ static bool unknown_fault(struct native *n)
 
 static bool memory_fault(struct native *n, const struct decode_insn *insn, struct engine_event *event)
 {
+    C2_PROMISE(n->fault.trap == TRAP_PAGE || n->fault.trap == TRAP_STACK || n->fault.trap == TRAP_PROTECTION);
     if (native_first_failure(n, insn, event))
         return true;
     if (n->fault.trap == TRAP_PAGE)
@@ -291,6 +304,7 @@ static bool memory_fault(struct native *n, const struct decode_insn *insn, struc
 
 bool native_fault_event(struct native *n, struct engine_event *event)
 {
+    C2_PROMISE(n->fault.number != 0 && n->fault.in);
     struct decode_insn insn;
     if (decode_one(&insn, (struct guest_va){n->rip}, ZYDIS_MAX_INSTRUCTION_LENGTH) != DECODE_GOOD)
         return unknown_fault(n);

@@ -14,6 +14,7 @@ enum { RSP = 4 };
 
 bool native_push_flags(struct native *n, const struct decode_insn *insn, struct engine_event *event)
 {
+    C2_PROMISE(insn->insn.mnemonic == ZYDIS_MNEMONIC_PUSHF || insn->insn.mnemonic == ZYDIS_MNEMONIC_PUSHFQ);
     enum { SHOWN = 0xfcffff }; /* not RF, VM */
     const uint64_t bytes = insn->insn.operand_width / 8, flags = native_get_flags(n) & SHOWN;
     const uint64_t address = n->context->gpr[RSP] - bytes;

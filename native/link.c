@@ -20,6 +20,7 @@
 
 static uint8_t *link_written(struct native_codes *codes, const uint8_t *executed)
 {
+    C2_PROMISE(executed >= codes->cache.executed && executed < codes->cache.executed + NATIVE_CACHE_BYTES);
     return codes->cache.written + (executed - codes->cache.executed);
 }
 
@@ -29,6 +30,7 @@ static const uint8_t no_jump[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
 
 void native_link(struct native_codes *codes, uint32_t number, struct native_code *to)
 {
+    C2_PROMISE(number < codes->site_count);
     struct native_site *site = &codes->sites[number];
     C2_PROMISE(site->why == NATIVE_GOES && !site->linked && site->target == to->block->pc);
     C2_PROMISE(site->code->kind == to->kind && !native_is_loose(to->kind) && !to->block->rare);
@@ -55,6 +57,7 @@ static uint64_t address_of(struct native_codes *codes, const uint8_t *written)
 
 enum c2_status native_open_table(struct native_codes *codes, enum native_kind kind, struct c2_error *err)
 {
+    C2_ASSERT(!native_is_loose(kind) && codes->context);
     if (codes->first_door[kind])
         return C2_OK;
     codes->first_door[kind] = c2_calloc(CONTEXT_TABLE_ENTRIES, sizeof *codes->first_door[kind]);
@@ -89,6 +92,7 @@ static void emit_distance(struct emit *e, uint64_t pc)
  * translation or a jump there: returns where that has its distance. */
 static uint8_t *emit_door(struct emit *e, uint64_t pc, const uint8_t *otherwise)
 {
+    C2_PROMISE(otherwise);
     static const uint8_t over_jump[] = {0xe3, 5}; /* jrcxz */
     emit_distance(e, pc);
     emit_bytes(e, over_jump, sizeof over_jump);
@@ -100,6 +104,7 @@ static uint8_t *emit_door(struct emit *e, uint64_t pc, const uint8_t *otherwise)
 
 static uint32_t find_door(const struct native_codes *codes, enum native_kind kind, uint64_t pc)
 {
+    C2_PROMISE(!native_is_loose(kind) && codes->first_door[kind]);
     uint32_t door = codes->first_door[kind][link_entry_of(pc)];
     while (door != 0 && codes->doors[door - 1].pc != pc)
         door = codes->doors[door - 1].next;
@@ -109,6 +114,7 @@ static uint32_t find_door(const struct native_codes *codes, enum native_kind kin
 /* A new one is the first that is tried. 0: there is no memory for it. */
 static uint32_t make_door(struct native_codes *codes, struct emit *e, enum native_kind kind, uint64_t pc)
 {
+    C2_PROMISE(find_door(codes, kind, pc) == 0);
     uint64_t *const entry = &codes->context->table[kind][link_entry_of(pc)];
     uint32_t *const first = &codes->first_door[kind][link_entry_of(pc)];
     uint8_t *const at = e->at;
@@ -123,6 +129,7 @@ static uint32_t make_door(struct native_codes *codes, struct emit *e, enum nativ
 
 static void aim_door(struct native_codes *codes, uint32_t door, const uint8_t *to)
 {
+    C2_PROMISE(door != 0 && door <= codes->door_count);
     uint8_t *const jump = codes->doors[door - 1].jump;
     if (to == jump - 1)
         return;
@@ -133,11 +140,13 @@ static void aim_door(struct native_codes *codes, uint32_t door, const uint8_t *t
 /* Whether the translation comes right behind its door, and has no other way in if that leads elsewhere. */
 static bool is_behind_door(struct native_codes *codes, const struct native_code *code)
 {
+    C2_PROMISE(code->door <= codes->door_count);
     return code->door != 0 && link_written(codes, code->entry) == codes->doors[code->door - 1].jump - 1;
 }
 
 void native_emit_door(struct native_codes *codes, struct emit *e, enum native_kind kind, uint64_t pc)
 {
+    C2_PROMISE(!native_is_loose(kind));
     if (find_door(codes, kind, pc) == 0)
         make_door(codes, e, kind, pc);
 }
@@ -149,6 +158,7 @@ static uint32_t make_door_apart(struct native_codes *codes, enum native_kind kin
     if (NATIVE_COLD_AT - codes->cache.used < DOOR_BYTES)
         return 0;
     const uint32_t door = make_door(codes, &e, kind, pc);
+    C2_PROMISE(door == 0 || codes->doors[door - 1].jump + 4 - native_next(&codes->cache) <= DOOR_BYTES);
     if (door != 0)
         codes->cache.used = (size_t)(codes->doors[door - 1].jump + 4 - codes->cache.written);
     return door;
@@ -161,6 +171,7 @@ void native_link_indirect(struct native_codes *codes, struct native_code *to)
     if (door == 0)
         door = make_door_apart(codes, to->kind, to->block->pc);
     to->door = door;
+    C2_PROMISE(door == 0 || codes->doors[door - 1].pc == to->block->pc);
     if (door != 0)
         aim_door(codes, door, link_written(codes, to->entry));
 }
@@ -171,6 +182,7 @@ static void link_isolate(struct native_codes *codes, struct native_code *code)
 {
     for (uint32_t number = code->linked; number != 0;) {
         struct native_site *site = &codes->sites[number - 1];
+        C2_PROMISE(site->linked && site->target == code->block->pc);
         if (site->jump[-1] == no_jump[0])
             site->jump[-1] = JUMP;
         emit_aim(site->jump, site->stub - (site->jump + 4));
@@ -194,6 +206,7 @@ void native_isolate(struct native_codes *codes, struct native_block *block)
 
 static bool link_holds(const struct native_code *code, const uint8_t *host)
 {
+    C2_PROMISE(code->start <= code->end);
     return host >= code->start && host < code->end;
 }
 
@@ -203,6 +216,7 @@ static struct native_code *link_search(const struct native_codes *codes, const u
     size_t from = 0, to = codes->count;
     while (from < to) {
         const size_t middle = from + (to - from) / 2;
+        C2_PROMISE(codes->all[middle]->start < codes->all[middle]->end);
         if (codes->all[middle]->start <= host)
             from = middle + 1;
         else

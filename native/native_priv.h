@@ -19,9 +19,14 @@
 enum native_kind { NATIVE_PLAIN, NATIVE_RECORDING, NATIVE_BRIEF, NATIVE_LOOSE, NATIVE_LOOSE_RECORDING, NATIVE_KINDS };
 static inline bool native_records(enum native_kind kind)
 {
+    C2_PROMISE(kind < NATIVE_KINDS);
     return kind == NATIVE_RECORDING || kind == NATIVE_LOOSE_RECORDING;
 }
-static inline bool native_is_loose(enum native_kind kind) { return kind >= NATIVE_LOOSE; }
+static inline bool native_is_loose(enum native_kind kind)
+{
+    C2_PROMISE(kind < NATIVE_KINDS);
+    return kind >= NATIVE_LOOSE;
+}
 
 /* The flags of the guest that are the processor's while translated code runs: CF PF AF ZF SF DF OF. */
 #define NATIVE_FLAGS 0xcd5ull
@@ -46,10 +51,12 @@ static inline uint8_t *native_cache_end(uint8_t *start) { return start + NATIVE_
 /* Where the next translation goes. */
 static inline uint8_t *native_next(const struct native_cache *cache)
 {
+    C2_PROMISE(cache->used <= NATIVE_COLD_AT);
     return cache->written + c2_align_up(cache->used, 16);
 }
 static inline const uint8_t *native_executed(const struct native_cache *cache, const uint8_t *written)
 {
+    C2_PROMISE(written >= cache->written && written <= cache->written + NATIVE_CACHE_BYTES);
     return cache->executed + (written - cache->written);
 }
 

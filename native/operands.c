@@ -24,6 +24,7 @@ static bool operands_is_memory(const ZydisDecodedOperand *operand)
 
 static unsigned operands_look_up(ZydisRegister reg)
 {
+    C2_PROMISE(reg <= ZYDIS_REGISTER_MAX_VALUE);
     if (reg == ZYDIS_REGISTER_NONE || reg == ZYDIS_REGISTER_RIP || reg == ZYDIS_REGISTER_EIP)
         return NATIVE_NO_REGISTER;
     const ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
@@ -35,6 +36,7 @@ static unsigned operands_look_up(ZydisRegister reg)
 /* It is asked ten times an instruction. */
 static unsigned operands_number_of(ZydisRegister reg)
 {
+    C2_PROMISE(reg <= ZYDIS_REGISTER_MAX_VALUE);
     static uint8_t numbers[ZYDIS_REGISTER_MAX_VALUE + 1];
     static bool known;
     for (unsigned i = 0; !known && i <= ZYDIS_REGISTER_MAX_VALUE; i++)
@@ -51,6 +53,7 @@ static unsigned operands_bit_of(ZydisRegister reg)
 
 unsigned native_registers(const struct decode_insn *insn, unsigned *written)
 {
+    C2_PROMISE(insn->insn.operand_count <= ZYDIS_MAX_OPERAND_COUNT);
     unsigned registers = 0;
     *written = 0;
     for (unsigned i = 0; i < insn->insn.operand_count; i++) {
@@ -77,6 +80,7 @@ static bool only_reads(const ZydisDecodedOperand *operand)
 /* In the order of decode_slots. */
 const ZydisDecodedOperand *native_operand(const struct decode_insn *insn, unsigned slot)
 {
+    C2_PROMISE(slot < DECODE_INSN_SLOTS);
     const ZydisDecodedOperand *found[DECODE_INSN_SLOTS] = {NULL};
     unsigned count = 0;
     for (unsigned i = 0; i < insn->insn.operand_count && count < DECODE_INSN_SLOTS; i++)
@@ -122,6 +126,7 @@ static bool is_bit_test(const ZydisDecodedInstruction *insn)
 /* Whether the address is more than a sum that LEA has. */
 static bool is_odd(const struct decode_insn *insn, const ZydisDecodedOperand *operand)
 {
+    C2_PROMISE(operands_is_memory(operand));
     const bool segment = has_segment(operand, ZYDIS_REGISTER_FS) || has_segment(operand, ZYDIS_REGISTER_GS);
     return insn->insn.mnemonic == ZYDIS_MNEMONIC_XLAT ||
            (is_bit_test(&insn->insn) && insn->operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER) ||
@@ -146,6 +151,7 @@ static bool is_relative(const ZydisDecodedInstruction *insn)
 
 static uint64_t relative_target(const struct translated *t)
 {
+    C2_PROMISE(is_relative(&t->insn->insn));
     const uint64_t target = t->pc + t->insn->insn.length + (uint64_t)t->insn->insn.raw.disp.value;
     return t->insn->insn.address_width == 32 ? (uint32_t)target : target;
 }
@@ -163,6 +169,7 @@ static bool native_operands_has_no_base(const ZydisDecodedInstruction *insn, con
 /* PUSH and CALL write below RSP; POP into memory addressed by RSP uses RSP as it is behind the pop. */
 static int32_t stack_offset(const struct decode_insn *insn, const ZydisDecodedOperand *operand)
 {
+    C2_PROMISE(operands_is_memory(operand));
     const bool hidden = operand->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN;
     if (operand->mem.base != ZYDIS_REGISTER_RSP && operand->mem.base != ZYDIS_REGISTER_ESP)
         return 0;
@@ -174,6 +181,7 @@ static int32_t stack_offset(const struct decode_insn *insn, const ZydisDecodedOp
 /* Not of RIP-relative operands, nor of those with an address of 64 bits. */
 static struct emit_place operands_place_of(const struct decode_insn *insn, const ZydisDecodedOperand *operand)
 {
+    C2_PROMISE(operands_is_memory(operand));
     const bool no_base = native_operands_has_no_base(&insn->insn, operand);
     const bool stack = operand->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN;
     const int64_t displacement = no_base ? insn->insn.raw.disp.value : operand->mem.disp.value;
@@ -188,6 +196,7 @@ static struct emit_place operands_place_of(const struct decode_insn *insn, const
 
 static bool is_constant(const struct translated *t, const ZydisDecodedOperand *operand)
 {
+    C2_PROMISE(operands_is_memory(operand));
     const bool no_register = operands_number_of(operand->mem.base) == NATIVE_NO_REGISTER &&
                              operands_number_of(operand->mem.index) == NATIVE_NO_REGISTER;
     return is_relative(&t->insn->insn) && is_in_modrm(operand)
@@ -197,6 +206,7 @@ static bool is_constant(const struct translated *t, const ZydisDecodedOperand *o
 
 static uint64_t constant_of(const struct translated *t, const ZydisDecodedOperand *operand)
 {
+    C2_PROMISE(is_constant(t, operand));
     return is_relative(&t->insn->insn) && is_in_modrm(operand) ? relative_target(t) : (uint64_t)operand->mem.disp.value;
 }
 
@@ -207,13 +217,16 @@ static bool has_base_of_segment(const ZydisDecodedOperand *operand)
 
 static void emit_segment_base(struct emit *e, const ZydisDecodedOperand *operand, unsigned to)
 {
+    C2_PROMISE(has_base_of_segment(operand) && to < NATIVE_NO_REGISTER);
     emit_get(e, to, has_segment(operand, ZYDIS_REGISTER_FS) ? CONTEXT_FS_BASE : CONTEXT_GS_BASE);
 }
 
 /* to = the address; in two steps where a segment's base comes to base and index. */
 void native_emit_place(struct emit *e, const struct translated *t, const ZydisDecodedOperand *operand, unsigned to)
 {
+    C2_PROMISE(operands_is_memory(operand) && to < NATIVE_NO_REGISTER);
     struct emit_place place = operands_place_of(t->insn, operand);
+    C2_PROMISE(!has_base_of_segment(operand) || place.index != to);
     if (!has_base_of_segment(operand)) {
         if (is_constant(t, operand))
             emit_constant(e, to, constant_of(t, operand));
@@ -251,6 +264,7 @@ static bool is_bare(const struct translated *t, const ZydisDecodedOperand *opera
 void native_emit_address(struct emit *e, const struct translated *t, unsigned slot, unsigned pad, struct emit_place to)
 {
     const ZydisDecodedOperand *operand = native_operand(t->insn, slot);
+    C2_PROMISE(operand);
     if (is_near_constant(t, operand)) {
         emit_store_constant(e, to, (int32_t)constant_of(t, operand));
     } else if (is_bare(t, operand)) {
@@ -305,6 +319,7 @@ const char *native_refusal(const struct decode_insn *insn, uint64_t pc)
 
 void native_examine(struct translated *t, uint64_t pc, bool records)
 {
+    C2_PROMISE(t->insn);
     t->pc = pc;
     t->why = native_refusal(t->insn, pc)           ? NATIVE_REFUSES
              : pushes_flags(&t->insn->insn)        ? NATIVE_EXECUTES
@@ -318,6 +333,7 @@ void native_examine(struct translated *t, uint64_t pc, bool records)
 /* Prefixes and opcode, up to ModR/M. The bits for an index and a base are of none, or of one of the first eight. */
 static void emit_front(struct emit *e, const struct translated *t)
 {
+    C2_PROMISE(t->insn->insn.attributes & ZYDIS_ATTRIB_HAS_MODRM);
     const ZydisDecodedInstruction *insn = &t->insn->insn;
     const uint8_t *bytes = (const uint8_t *)(uintptr_t)t->pc;
     const bool rex = insn->attributes & ZYDIS_ATTRIB_HAS_REX;
@@ -340,16 +356,20 @@ static void emit_back(struct emit *e, const struct translated *t)
     const unsigned displacement = insn->raw.disp.size / 8;
     const unsigned sib = insn->attributes & ZYDIS_ATTRIB_HAS_SIB ? 1 : 0;
     const unsigned from = insn->raw.modrm.offset + 1u + sib + displacement;
+    C2_PROMISE(from <= insn->length);
     emit_bytes(e, (const uint8_t *)(uintptr_t)t->pc + from, insn->length - from);
 }
 
 static uint8_t modrm_of(const struct translated *t, unsigned mod, unsigned rm)
 {
+    C2_PROMISE(mod < 4 && rm < 8);
     return (uint8_t)(mod << 6 | t->insn->insn.raw.modrm.reg << 3 | rm);
 }
 
 static void emit_absolute(struct emit *e, const struct translated *t)
 {
+    C2_PROMISE(is_near(relative_target(t)) || t->insn->insn.address_width == 32 ||
+               t->insn->insn.mnemonic == ZYDIS_MNEMONIC_LEA);
     emit_front(e, t);
     emit_byte(e, modrm_of(t, 0, MODRM_SIB));
     emit_byte(e, SIB_ABSOLUTE);
@@ -388,18 +408,22 @@ static bool does_nothing(const ZydisDecodedInstruction *insn)
 /* GS is the guest's for one instruction. If that faults the handler of signals gives it back to the context. */
 static void emit_guests_gs(struct emit *e, unsigned pad)
 {
+    C2_PROMISE(pad < NATIVE_NO_REGISTER);
     emit_get(e, pad, CONTEXT_GS_BASE);
     emit_set_gs(e, pad);
 }
 
 static void emit_own_gs(struct emit *e, unsigned pad, const struct native_context *context)
 {
+    C2_PROMISE(pad < NATIVE_NO_REGISTER && context);
     emit_constant(e, pad, (uint64_t)(uintptr_t)context);
     emit_set_gs(e, pad);
 }
 
 void native_emit_copy(struct emit *e, const struct translated *t, unsigned pad, const struct native_context *context)
 {
+    C2_PROMISE((!t->gs && !t->far_place) || pad < NATIVE_NO_REGISTER);
+    C2_PROMISE(t->why == NATIVE_GOES || t->why == NATIVE_ADDRESSES);
     const ZydisDecodedInstruction *insn = &t->insn->insn;
     if (does_nothing(insn) || emit_relative_lea(e, t))
         return;
@@ -417,6 +441,7 @@ void native_emit_copy(struct emit *e, const struct translated *t, unsigned pad, 
 
 void native_emit_target(struct emit *e, const struct translated *t, const ZydisDecodedOperand *operand, unsigned to)
 {
+    C2_PROMISE(to < NATIVE_NO_REGISTER && operand->size == 64);
     if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER) {
         emit_move(e, to, operands_number_of(operand->reg.value));
     } else if (is_constant(t, operand) || has_segment(operand, ZYDIS_REGISTER_GS)) {

@@ -25,6 +25,7 @@ enum { FLAG_TF = 1 << 8, RCX = 1, R11 = 11 };
 
 static uint64_t *run_words_of(const struct native *n)
 {
+    C2_PROMISE(n->base.config.writer);
     return (uint64_t *)(void *)((char *)n->base.config.writer->batch + offsetof(struct stream_batch, words));
 }
 
@@ -46,11 +47,13 @@ static bool run_check(struct native *n, enum c2_status status, struct engine_eve
 
 static unsigned run_slots_of(const struct native_block *block, unsigned insns)
 {
+    C2_PROMISE(insns <= block->insns && !block->special);
     return insns == block->insns ? block->slots : block->block->insns[insns].first_slot;
 }
 
 static void run_count_executed(struct native *n, const struct native_block *block, int64_t insns)
 {
+    C2_PROMISE(block->counter < CONTEXT_COUNTERS_MOST);
     if (n->codes.counting && !n->recording)
         n->context->executed[block->counter] += (uint64_t)insns;
 }
@@ -58,12 +61,14 @@ static void run_count_executed(struct native *n, const struct native_block *bloc
 /* The first `insns` instructions of the block have been executed, which have not been counted. */
 static void close_partly(struct native *n, const struct native_block *block, unsigned insns)
 {
+    C2_PROMISE(insns <= block->insns);
     n->instructions += insns;
     run_count_executed(n, block, insns);
     if (!n->recording || insns == 0)
         return;
     struct stream_batch *batch = n->base.config.writer->batch;
     const unsigned slots = run_slots_of(block, insns);
+    C2_PROMISE(batch->used + 1 + slots <= STREAM_BATCH_WORDS);
     run_words_of(n)[batch->used] = stream_header(block->number, insns, slots);
     batch->used += 1 + slots;
 }
@@ -71,6 +76,7 @@ static void close_partly(struct native *n, const struct native_block *block, uns
 /* The block, all of which counts already where nothing is recorded, was left before instruction `insn`. */
 static void run_take_back(struct native *n, const struct native_code *code, unsigned insn)
 {
+    C2_PROMISE(insn <= code->insns);
     if (code != n->codes.part && !n->recording) {
         n->instructions -= code->block->insns;
         run_count_executed(n, code->block, -(int64_t)code->block->insns);
@@ -86,6 +92,7 @@ static void run_take_records(struct native *n)
     struct stream_batch *batch = n->base.config.writer->batch;
     const uint64_t *words = run_words_of(n), *end = (const uint64_t *)(uintptr_t)n->context->pace;
     const uint64_t *at = words + batch->used;
+    C2_PROMISE(end <= words + STREAM_BATCH_WORDS);
     while (at < end) {
         n->instructions += stream_header_insns(*at);
         at += 1 + stream_header_slots(*at);
@@ -97,10 +104,12 @@ static void run_take_records(struct native *n)
 /* No record begins behind the limit: there is room in the batch, and what is left of the budget is enough. */
 static void run_set_limit(struct native *n)
 {
+    C2_PROMISE(n->instructions <= n->budget_at && n->codes.densest != 0);
     const uint64_t left = n->budget_at - n->instructions;
     uint64_t *const from = run_words_of(n) + n->base.config.writer->batch->used;
     uint64_t *limit = run_words_of(n) + STREAM_BATCH_WORDS - (1 + n->codes.most_slots);
     const uint64_t words = left < STREAM_BLOCK_INSNS ? 0 : (left - STREAM_BLOCK_INSNS) / n->codes.densest;
+    C2_PROMISE(from <= run_words_of(n) + STREAM_BATCH_WORDS);
     if (limit < from)
         limit = from; /* one record, for which there is room */
     if (words < (uint64_t)(limit - from))
@@ -112,6 +121,7 @@ static void run_set_limit(struct native *n)
 
 static void run_set_pace(struct native *n)
 {
+    C2_PROMISE(n->instructions <= n->budget_at);
     const uint64_t left = n->budget_at - n->instructions;
     const uint64_t most = left < NATIVE_RUNWAY_BYTES ? left : NATIVE_RUNWAY_BYTES;
     n->context->pace = n->kind == NATIVE_PLAIN ? n->runway + NATIVE_RUNWAY_BYTES - most : 0 - most - 1;
@@ -119,6 +129,7 @@ static void run_set_pace(struct native *n)
 
 static void stay(struct native *n, const uint8_t *host)
 {
+    C2_PROMISE(host >= n->codes.cache.executed && host < native_cache_end(n->codes.cache.executed));
     struct native_context *context = n->context;
     if (n->recording)
         run_set_limit(n);
@@ -129,6 +140,7 @@ static void stay(struct native *n, const uint8_t *host)
     n->fault.limit = false;
     context->flags &= NATIVE_FLAGS;
     native_enter_code(context, host);
+    C2_PROMISE(!n->fault.limit || n->fault.number == 0);
     context->flags &= NATIVE_FLAGS;
     if (n->recording)
         run_take_records(n);
@@ -140,12 +152,14 @@ static void stay(struct native *n, const uint8_t *host)
 
 static bool run_decode_at(const struct native_block *block, unsigned insn, struct decode_insn *out)
 {
+    C2_PROMISE(insn < block->insns);
     const struct guest_va pc = {block->pc + block->block->insns[insn].offset};
     return decode_one(out, pc, block->block->insns[insn].length) == DECODE_GOOD;
 }
 
 static uint64_t run_pc_of(const struct native_block *block, unsigned insn)
 {
+    C2_PROMISE(insn <= block->insns && !block->special);
     return block->pc + (insn < block->insns ? block->block->insns[insn].offset : block->extent);
 }
 
@@ -157,6 +171,7 @@ static void leave_before(struct native *n, const struct native_code *code, unsig
 
 static bool after_fault(struct native *n, struct engine_event *event, struct c2_error *err)
 {
+    C2_PROMISE(n->fault.in);
     leave_before(n, n->fault.in, n->fault.insn);
     if (!native_fault_event(n, event))
         native_run_fail(n, event, err);
@@ -165,6 +180,7 @@ static bool after_fault(struct native *n, struct engine_event *event, struct c2_
 
 static bool run_refuse(struct native *n, const struct native_site *site, struct engine_event *event)
 {
+    C2_PROMISE(site->why == NATIVE_REFUSES);
     struct decode_insn insn;
     leave_before(n, site->code, site->insn);
     C2_ASSERT(run_decode_at(site->code->block, site->insn, &insn));
@@ -174,6 +190,7 @@ static bool run_refuse(struct native *n, const struct native_site *site, struct 
 
 static void run_put_addresses(struct native *n, const struct native_site *site)
 {
+    C2_PROMISE(n->recording);
     const struct native_block *block = site->code->block;
     const unsigned first = block->block->insns[site->insn].first_slot, end = run_slots_of(block, site->insn + 1u);
     const struct guest_va pc = {run_pc_of(block, site->insn)};
@@ -206,12 +223,14 @@ static bool run_begin_block(struct native *n, struct native_block *block, struct
 /* Help amid a block is done: on with it. */
 static bool run_resume(struct native *n, const struct native_site *site)
 {
+    C2_PROMISE(site->resume);
     n->resume = site->resume;
     return true;
 }
 
 static bool help_executes(struct native *n, const struct native_site *site, struct engine_event *event)
 {
+    C2_PROMISE(site->why == NATIVE_EXECUTES);
     struct decode_insn insn;
     n->rip = run_pc_of(site->code->block, site->insn);
     C2_ASSERT(run_decode_at(site->code->block, site->insn, &insn));
@@ -227,6 +246,7 @@ static bool help_executes(struct native *n, const struct native_site *site, stru
 static bool help_stores(struct native *n, const struct native_site *site, struct engine_event *event,
                         struct c2_error *err)
 {
+    C2_PROMISE(site->why == NATIVE_STORES && site->code->block->changes);
     struct native_block *alone;
     n->rip = run_pc_of(site->code->block, site->insn);
     if (!stores_into_block(n, site->code->block, site->insn))
@@ -244,6 +264,7 @@ static bool help_stores(struct native *n, const struct native_site *site, struct
 
 static bool run_after_syscall(struct native *n, const struct native_site *site, struct engine_event *event)
 {
+    C2_PROMISE(site->why == NATIVE_SYSCALL);
     n->rip = site->target;
     n->context->gpr[RCX] = n->rip;
     n->context->gpr[R11] = native_get_flags(n);
@@ -253,6 +274,7 @@ static bool run_after_syscall(struct native *n, const struct native_site *site, 
 
 static void after_cold(struct native *n, const struct native_block *block)
 {
+    C2_PROMISE(n->recording || n->instructions >= block->insns);
     n->rip = block->pc;
     if (!n->recording)
         n->instructions -= block->insns;
@@ -260,6 +282,7 @@ static void after_cold(struct native *n, const struct native_block *block)
 
 static void after_part(struct native *n, const struct native_site *site)
 {
+    C2_PROMISE(site->why == NATIVE_ENDS && site->code == n->codes.part);
     n->rip = run_pc_of(site->code->block, site->insn);
     close_partly(n, site->code->block, site->insn);
     n->cut_pc = n->rip;
@@ -274,6 +297,7 @@ static bool after_stay(struct native *n, struct engine_event *event, struct c2_e
     }
     if (n->fault.number)
         return after_fault(n, event, err);
+    C2_PROMISE(n->context->exit < n->codes.site_count);
     const struct native_site site = n->codes.sites[n->context->exit];
     switch ((enum native_why)site.why) {
     case NATIVE_GOES:
@@ -310,6 +334,7 @@ static bool after_stay(struct native *n, struct engine_event *event, struct c2_e
 static bool after_effect(struct native *n, struct engine_special *special, const struct interpret_effect *effect,
                          bool traced, struct engine_event *event)
 {
+    C2_PROMISE(n->instructions < n->budget_at);
     if (effect->status == INTERPRET_DONE) {
         n->instructions++;
         special->executed += n->codes.counting && !n->recording;
@@ -320,6 +345,7 @@ static bool after_effect(struct native *n, struct engine_special *special, const
 static enum c2_status record_masked(struct native *n, const struct engine_special *special,
                                     const struct interpret_touched *touched)
 {
+    C2_PROMISE(touched->count <= INTERPRET_TOUCHES);
     struct stream_writer *writer = n->base.config.writer;
     uint32_t number;
     enum c2_status status = shapes_find(&number, native_blocks_shapes(n->blocks), (struct guest_va){special->pc},
@@ -329,6 +355,7 @@ static enum c2_status record_masked(struct native *n, const struct engine_specia
     if (status != C2_OK)
         return status;
     uint64_t *record = run_words_of(n) + writer->batch->used;
+    C2_PROMISE(writer->batch->used + touched->count + 1 <= STREAM_BATCH_WORDS);
     *record++ = stream_header(number, 1, touched->count);
     for (unsigned i = 0; i < touched->count; i++)
         *record++ = touched->list[i].address;
@@ -388,6 +415,7 @@ static bool run_arrives(struct native *n, const struct native_block *block)
 /* Whether it has come there with the stack pointer where engine_guard() says. */
 static bool run_is_beyond(struct native *n, const struct native_block *block)
 {
+    C2_PROMISE(n->base.config.watch.guards);
     enum { RSP = 4 };
     const bool arrived = run_arrives(n, block);
     n->beyond = arrived && n->guard_bytes != 0 && n->context->gpr[RSP] - n->guard_from < n->guard_bytes;
@@ -398,6 +426,7 @@ static bool run_is_beyond(struct native *n, const struct native_block *block)
 static bool run_tell(struct native *n, const struct native_block *block, struct engine_event *event,
                      struct c2_error *err)
 {
+    C2_PROMISE(n->base.config.watch.reached);
     const struct engine_watch *watch = &n->base.config.watch;
     n->stopped = false;
     if (!run_check(n, watch->reached(watch->self, &n->base, (struct guest_va){block->pc}, &n->failure), event, err))
@@ -419,6 +448,7 @@ static bool run_is_rest(const struct native *n, const struct native_block *block
 static bool admit(struct native *n, struct native_block *block, bool *goes_on, struct engine_event *event,
                   struct c2_error *err)
 {
+    C2_PROMISE(block->pc == n->rip);
     const bool beyond = n->base.config.watch.guards && run_is_beyond(n, block);
     if (!native_block_is_fresh(block)) {
         *goes_on = run_check(n, native_forget_code(n, block->pc, block->extent), event, err);
@@ -449,6 +479,7 @@ static void link_from(struct native *n, struct native_code *to)
     if (n->from < 0 || n->from_drops != n->codes.drops || to->block->rare || native_is_loose(to->kind))
         return;
     const struct native_site *site = &n->codes.sites[n->from];
+    C2_PROMISE((size_t)n->from < n->codes.site_count);
     if (site->why == NATIVE_INDIRECT)
         native_link_indirect(&n->codes, to);
     else if (!site->linked && site->code->kind == to->kind && site->target == to->block->pc)
@@ -458,6 +489,7 @@ static void link_from(struct native *n, struct native_code *to)
 /* For any record, so that the stay does not end behind the first one. */
 static enum c2_status run_make_room(struct native *n, const struct native_block *block)
 {
+    C2_PROMISE(!n->recording || n->base.config.writer);
     const unsigned slots = block->slots > n->codes.most_slots ? block->slots : n->codes.most_slots;
     return n->recording ? stream_writer_room(n->base.config.writer, slots, &n->failure) : C2_OK;
 }
@@ -465,6 +497,7 @@ static enum c2_status run_make_room(struct native *n, const struct native_block 
 static bool run_execute(struct native *n, struct native_block *block, bool loose, struct engine_event *event,
                         struct c2_error *err)
 {
+    C2_PROMISE(!block->special && block->insns <= n->budget_at - n->instructions);
     const enum native_kind kind = run_kind_of(n, loose);
     struct native_code *code = block->code[kind];
     const int64_t from = n->from_drops == n->codes.drops ? n->from : -1;
@@ -473,6 +506,7 @@ static bool run_execute(struct native *n, struct native_block *block, bool loose
         return false;
     if (!run_check(n, run_make_room(n, block), event, err))
         return false;
+    C2_PROMISE(code->block == block && code->kind == kind && code->insns == block->insns);
     if (SHORTCUT(true))
         link_from(n, code);
     n->from = -1;
@@ -485,6 +519,7 @@ static bool run_execute(struct native *n, struct native_block *block, bool loose
 static bool execute_part(struct native *n, struct native_block *block, unsigned insns, struct engine_event *event,
                          struct c2_error *err)
 {
+    C2_PROMISE(insns != 0 && insns <= block->insns && !block->special);
     struct native_code *code;
     n->from = -1;
     if (!run_check(n, native_translate_part(&code, &n->codes, block, insns, n->recording, &n->failure), event, err) ||
@@ -510,6 +545,7 @@ static bool execute_traced(struct native *n, struct native_block *block, struct 
 static bool run_begin_block(struct native *n, struct native_block *block, struct engine_event *event,
                             struct c2_error *err)
 {
+    C2_PROMISE(block->pc == n->rip && n->instructions < n->budget_at);
     bool goes_on = true;
     const uint64_t left = n->budget_at - n->instructions;
     if (SHORTCUT(!block->rare && !block->changes && !n->base.config.watch.guards) ||
@@ -533,6 +569,7 @@ static bool fetch_fault(struct guest_va page, struct engine_event *event)
 /* A turn of whole blocks ends where it would if nothing watched. */
 static unsigned run_needed_for(const struct native *n, const struct native_block *block)
 {
+    C2_PROMISE(block->special == (block->insns == 0));
     const unsigned cost = block->special ? 1 : block->insns;
     return cost + (n->whole ? block->rest : 0u);
 }
@@ -582,6 +619,8 @@ void native_run_guest(struct engine *engine, uint64_t budget, bool whole, struct
     sigset_t before;
     *event = (struct engine_event){.stop = ENGINE_BUDGET};
     n->budget_at = budget ? n->instructions + budget : UINT64_MAX;
+    C2_PROMISE(n->budget_at > n->instructions);
+    C2_PROMISE(!n->resume);
     n->whole = whole;
     n->from = -1;
     if (n->failed) {

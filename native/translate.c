@@ -77,15 +77,24 @@ struct translation {
 
 static const uint8_t *executed(const struct translation *t) { return native_executed(&t->codes->cache, t->e.at); }
 
-static uint32_t of_gpr(unsigned number) { return CONTEXT_GPR + 8 * number; }
+static uint32_t of_gpr(unsigned number)
+{
+    C2_PROMISE(number < 16);
+    return CONTEXT_GPR + 8 * number;
+}
 
 /* ------------------------------------------------------------------ sites */
 
-static struct native_site *site_of(struct translation *t, uint32_t number) { return &t->codes->sites[number]; }
+static struct native_site *site_of(struct translation *t, uint32_t number)
+{
+    C2_PROMISE(number < t->codes->site_count);
+    return &t->codes->sites[number];
+}
 
 /* Room for so many more. */
 static enum c2_status grow_sites(struct native_codes *codes, size_t more, struct c2_error *err)
 {
+    C2_PROMISE(codes->site_count <= codes->site_capacity && more != 0);
     if (codes->site_count + more <= codes->site_capacity)
         return C2_OK;
     const size_t grown = codes->site_capacity ? 2 * codes->site_capacity : C2_HOST_SIZE(4096, 16);
@@ -100,6 +109,7 @@ static enum c2_status grow_sites(struct native_codes *codes, size_t more, struct
 /* Where memory fails it is site 0; status says so. */
 static uint32_t translate_new_site(struct translation *t, enum native_why why, unsigned insn, uint64_t target)
 {
+    C2_PROMISE(insn <= t->insns);
     if (t->status == C2_OK)
         t->status = grow_sites(t->codes, 1, t->err);
     if (t->status != C2_OK)
@@ -112,6 +122,7 @@ static uint32_t translate_new_site(struct translation *t, enum native_why why, u
 /* Leaves for C; R11 keeps what it has. */
 static void emit_leave_whole(struct emit *e, uint32_t site)
 {
+    C2_PROMISE(site <= INT32_MAX);
     emit_put_constant(e, CONTEXT_EXIT, site);
     emit_jump_to(e, CONTEXT_LEAVE);
 }
@@ -119,6 +130,7 @@ static void emit_leave_whole(struct emit *e, uint32_t site)
 /* Leaves for C: half as long. */
 static void emit_leave(struct translation *t, struct emit *e, uint32_t site)
 {
+    C2_PROMISE(t->codes->gate);
     emit_constant(e, NATIVE_R11, site);
     uint8_t *const jump = emit_jump(e);
     emit_aim(jump, t->codes->gate - (jump + 4));
@@ -127,6 +139,7 @@ static void emit_leave(struct translation *t, struct emit *e, uint32_t site)
 /* What all translations share. There is room for the sites. */
 static void emit_common(struct native_codes *codes)
 {
+    C2_PROMISE(codes->site_count + NATIVE_LINKED_KINDS <= codes->site_capacity);
     struct emit e = {codes->cache.written + NATIVE_PART_BYTES};
     codes->gate = e.at;
     emit_put(&e, CONTEXT_EXIT, NATIVE_R11);
@@ -138,12 +151,14 @@ static void emit_common(struct native_codes *codes)
         codes->sites[codes->site_count++] = (struct native_site){.why = NATIVE_INDIRECT};
     }
     codes->cache.used = (size_t)(e.at - codes->cache.written);
+    C2_PROMISE(codes->cache.used < NATIVE_PART_BYTES + NATIVE_BLOCK_BYTES);
     codes->cache.used_cold = NATIVE_COLD_AT;
 }
 
 /* A jump to another block: to a stub that leaves, until the two are linked. */
 static void emit_exit(struct translation *t, uint8_t *jump, uint64_t target)
 {
+    C2_PROMISE(jump);
     const uint32_t site = translate_new_site(t, NATIVE_GOES, t->insns, target);
     if (t->status != C2_OK)
         return;
@@ -154,6 +169,7 @@ static void emit_exit(struct translation *t, uint8_t *jump, uint64_t target)
 
 static void emit_stubs(struct translation *t)
 {
+    C2_PROMISE(t->sites <= MOST_EXITS);
     for (unsigned i = 0; i < t->sites; i++) {
         struct native_site *site = site_of(t, t->site[i]);
         site->stub = t->cold.at;
@@ -179,6 +195,7 @@ static unsigned free_register(unsigned used, unsigned allowed)
 /* False: there are not enough. */
 static bool translate_choose(struct part *part, bool far_place)
 {
+    C2_PROMISE(part->end < STREAM_BLOCK_INSNS);
     const unsigned own = 1u << NATIVE_R11 | 1u << NATIVE_R10;
     const bool uses_11 = part->uses >> NATIVE_R11 & 1, uses_10 = part->uses >> NATIVE_R10 & 1;
     unsigned used = part->uses | own;
@@ -193,6 +210,7 @@ static bool translate_choose(struct part *part, bool far_place)
 /* As far as one choice is good for. */
 static void choose_part(struct translation *t, unsigned first)
 {
+    C2_PROMISE(first < t->insns && t->parts < STREAM_BLOCK_INSNS);
     struct part *part = &t->part[t->parts++];
     bool far_place = false;
     *part = (struct part){.first = first, .end = first};
@@ -222,6 +240,8 @@ static bool translate_takes(const struct part *part, unsigned number) { return p
 
 static void emit_take_registers(struct translation *t, const struct part *part)
 {
+    C2_PROMISE(!t->in && part->pace < NATIVE_NO_REGISTER);
+    C2_PROMISE(part->pad != part->pace);
     struct emit *e = &t->e;
     t->in = part;
     if (has_other_pad(part))
@@ -239,6 +259,7 @@ static void emit_take_registers(struct translation *t, const struct part *part)
 /* target: the pad has one, which R11 then has. */
 static void emit_give_registers(struct translation *t, bool target)
 {
+    C2_PROMISE(t->in && !(target && t->in->pad == NATIVE_NO_REGISTER));
     struct emit *e = &t->e;
     const struct part *part = t->in;
     if (part->writes >> NATIVE_R10 & 1)
@@ -259,6 +280,7 @@ static void emit_give_registers(struct translation *t, bool target)
 
 static struct native_roles roles_of(const struct part *part)
 {
+    C2_PROMISE(part->pace < NATIVE_NO_REGISTER && part->pad <= NATIVE_NO_REGISTER);
     unsigned held = 0xffff & ~(1u << part->pad | 1u << part->pace);
     if (!translate_takes(part, NATIVE_R11))
         held &= ~(1u << NATIVE_R11);
@@ -286,6 +308,7 @@ static bool may_leave_flags(const ZydisDecodedInstruction *insn)
 /* Whether the guest cannot see what its flags are where the block begins. */
 static bool flags_are_dead(const struct translation *t)
 {
+    C2_PROMISE(t->insns != 0);
     unsigned left = EVERY_FLAG;
     for (unsigned i = 0; i < t->insns; i++) {
         const ZydisDecodedInstruction *insn = &t->insn[i].insn->insn;
@@ -303,6 +326,7 @@ static bool flags_are_dead(const struct translation *t)
 /* Recording: what the pace goes beyond the limit by, less one, in R11. */
 static void emit_difference(struct translation *t)
 {
+    C2_PROMISE(t->records);
     emit_get(&t->e, NATIVE_R11, CONTEXT_BEYOND);
     emit_lea(&t->e, NATIVE_R11, (struct emit_place){.base = NATIVE_R11, .index = NATIVE_R10, .scale = 1});
 }
@@ -311,6 +335,7 @@ static void emit_difference(struct translation *t)
  * bits are set. */
 static void emit_keeping_flags(struct translation *t, const uint8_t *cold)
 {
+    C2_PROMISE(t->code->kind != NATIVE_PLAIN);
     static const uint8_t exchange[] = {0x49, 0x87, 0xcb};                      /* xchg %rcx,%r11 */
     static const uint8_t upper[] = {0x48, 0x0f, 0xc9, 0x0f, 0xb7, 0xc9, 0xe3}; /* bswap %rcx; movzwl %cx,%ecx; jrcxz */
     if (t->records) {
@@ -331,6 +356,7 @@ static void emit_keeping_flags(struct translation *t, const uint8_t *cold)
 /* A byte is read that lies behind the runway, where nothing can be read, if the block does not fit. */
 static void emit_step(struct translation *t)
 {
+    C2_PROMISE(t->code->kind == NATIVE_PLAIN);
     emit_lea(&t->e, NATIVE_R10, emit_at(NATIVE_R10, t->block->insns));
     emit_read_byte(&t->e, NATIVE_R11, emit_at(NATIVE_R10, -1));
 }
@@ -351,6 +377,7 @@ static void emit_with_flags(struct translation *t, const uint8_t *cold)
 /* Where the code is another one: registers and flags are as the look at the limit has left them. */
 static const uint8_t *emit_changed(struct translation *t)
 {
+    C2_PROMISE(t->block->changes);
     const uint8_t *changed = t->e.at;
     emit_restore_flags(&t->e);
     emit_get(&t->e, NATIVE_RAX, CONTEXT_SPILL);
@@ -361,6 +388,7 @@ static const uint8_t *emit_changed(struct translation *t)
 /* Compares the code with what was translated. */
 static void emit_comparison(struct translation *t, const uint8_t *changed)
 {
+    C2_PROMISE(t->block->changes && t->block->bytes);
     const struct native_block *block = t->block;
     emit_put(&t->e, CONTEXT_SPILL, NATIVE_RAX);
     emit_save_flags(&t->e);
@@ -381,6 +409,7 @@ static void emit_comparison(struct translation *t, const uint8_t *changed)
 /* Counts the execution, where that is asked for. */
 static void emit_count(struct translation *t)
 {
+    C2_PROMISE(t->block->counter < CONTEXT_COUNTERS_MOST);
     if (!t->codes->counting || t->records)
         return;
     const uint32_t counter = CONTEXT_COUNTERS + 8 * t->block->counter;
@@ -391,6 +420,7 @@ static void emit_count(struct translation *t)
 
 static void emit_begin(struct translation *t)
 {
+    C2_PROMISE(t->whole && !t->in);
     const bool compares = t->block->changes;
     const bool dead = !compares && flags_are_dead(t); /* what the code is now may read them */
     const bool steps = t->code->kind == NATIVE_PLAIN;
@@ -420,6 +450,7 @@ static void emit_begin(struct translation *t)
 /* On to what R11 has, through its door: RCX is put aside. */
 static void emit_indirect(struct translation *t)
 {
+    C2_PROMISE(!t->in);
     static const uint8_t index[] = {0x41, 0x0f, 0xb7, 0xcb}; /* movzwl %r11w,%ecx */
     struct emit *e = &t->e;
     if (native_is_loose(t->code->kind)) {
@@ -436,21 +467,28 @@ static uint64_t translate_behind(const struct translated *insn) { return insn->p
 /* All of the block has been executed: registers are given back, and the record is behind us. */
 static void emit_finish(struct translation *t, bool target)
 {
+    C2_PROMISE(t->in);
     emit_give_registers(t, target);
     if (t->records)
         emit_lea(&t->e, NATIVE_R10, emit_at(NATIVE_R10, RECORD_WORD * (1 + t->block->slots)));
 }
 
-static void emit_goes_on(struct translation *t, uint64_t target) { emit_exit(t, emit_jump(&t->e), target); }
+static void emit_goes_on(struct translation *t, uint64_t target)
+{
+    C2_PROMISE(!t->in);
+    emit_exit(t, emit_jump(&t->e), target);
+}
 
 static uint64_t branch_target(const struct translated *insn)
 {
+    C2_PROMISE(insn->insn->operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE);
     return translate_behind(insn) + (uint64_t)insn->insn->operands[0].imm.value.s;
 }
 
 /* JRCXZ, LOOP and their kin have only short forms. */
 static void emit_short_branch(struct translation *t, const struct translated *insn)
 {
+    C2_PROMISE(insn->insn->insn.length > 1);
     enum { OVER_JUMP = 5 };
     const uint8_t *bytes = (const uint8_t *)(uintptr_t)insn->pc;
     emit_bytes(&t->e, bytes, insn->insn->insn.length - 1u);
@@ -526,6 +564,7 @@ static bool is_indirect(const struct translated *insn)
 
 static void emit_branch(struct translation *t, const struct translated *insn)
 {
+    C2_PROMISE(decode_branches(&insn->insn->insn));
     switch (insn->insn->insn.meta.category) {
     case ZYDIS_CATEGORY_COND_BR:
         emit_conditional(t, insn);
@@ -556,6 +595,7 @@ static void emit_branch(struct translation *t, const struct translated *insn)
 /* Leaves before the instruction, and is entered again. */
 static void emit_help(struct translation *t, unsigned index, enum native_why why)
 {
+    C2_PROMISE(t->in && index < t->insns);
     const struct part *part = t->in;
     emit_give_registers(t, false);
     const uint32_t site = translate_new_site(t, why, index, 0);
@@ -567,6 +607,7 @@ static void emit_help(struct translation *t, unsigned index, enum native_why why
 
 static void emit_addresses(struct translation *t, unsigned index)
 {
+    C2_PROMISE(t->records && index < t->insns);
     const unsigned first = t->block->block->insns[index].first_slot;
     const unsigned end = index + 1u < t->block->insns ? t->block->block->insns[index + 1].first_slot : t->block->slots;
     for (unsigned slot = first; slot < end; slot++)
@@ -589,15 +630,21 @@ static bool may_store_into_block(const struct translation *t, const struct trans
     return t->block->changes && !t->block->alone && writes_memory(insn);
 }
 
-static unsigned translate_bits_of(uint64_t number) { return 64u - (unsigned)__builtin_clzll(number); }
+static unsigned translate_bits_of(uint64_t number)
+{
+    C2_PROMISE(number != 0);
+    return 64u - (unsigned)__builtin_clzll(number);
+}
 
 /* Help where the store may be into the block; this takes a little more for that than what is. Of the address less the
  * lowest one that reaches the block, upper bits are zero then: no flag is changed. */
 static void emit_store_check(struct translation *t, unsigned index)
 {
+    C2_PROMISE(t->block->changes && !t->block->alone);
     static const uint8_t over_jump[] = {0xe3, 5}; /* jrcxz */
     struct emit *e = &t->e;
     const unsigned pad = t->in->pad;
+    C2_PROMISE(pad < NATIVE_NO_REGISTER);
     const ZydisDecodedOperand *operand = native_written(&t->insn[index]);
     if (!operand || pad == NATIVE_RCX) {
         emit_help(t, index, NATIVE_STORES);
@@ -622,6 +669,7 @@ static void emit_store_check(struct translation *t, unsigned index)
 
 static void emit_insn(struct translation *t, unsigned index)
 {
+    C2_PROMISE(t->in && index < t->insns);
     const struct translated *insn = &t->insn[index];
     t->code->at[index] = (uint32_t)(executed(t) - t->code->start);
     t->code->roles[index] = roles_of(t->in);
@@ -642,6 +690,7 @@ static void emit_insn(struct translation *t, unsigned index)
 
 static void emit_body(struct translation *t)
 {
+    C2_PROMISE(t->parts != 0 && t->part[t->parts - 1].end == t->insns);
     for (unsigned p = 0; p < t->parts; p++) {
         if (t->in)
             emit_give_registers(t, false);
@@ -674,6 +723,7 @@ static const struct decode_insn *translate_decode(struct translation *t, uint64_
 /* decoded: its instructions; NULL: that is to be done. */
 static void examine(struct translation *t, const struct decode_insn *decoded)
 {
+    C2_PROMISE(t->insns != 0 && t->insns <= STREAM_BLOCK_INSNS);
     for (unsigned i = 0; i < t->insns; i++) {
         const uint64_t pc = t->block->pc + t->block->block->insns[i].offset;
         t->insn[i].insn = decoded ? &decoded[i] : translate_decode(t, pc, i);
@@ -686,6 +736,7 @@ static void examine(struct translation *t, const struct decode_insn *decoded)
 
 static struct native_code *new_code(struct native_codes *codes, struct native_block *block, unsigned insns)
 {
+    C2_PROMISE(insns != 0 && insns == block->insns);
     struct native_code *code = c2_pool_get(&codes->pool, sizeof *code);
     if (!code)
         return NULL;
@@ -698,6 +749,7 @@ static struct native_code *new_code(struct native_codes *codes, struct native_bl
 
 static struct native_code *code_for_once(struct native_codes *codes, struct native_block *block, unsigned insns)
 {
+    C2_PROMISE(insns != 0 && insns <= block->insns && insns <= STREAM_BLOCK_INSNS);
     struct native_workspace *room = codes->workspace;
     room->once = (struct native_code){.block = block, .insns = insns, .at = room->once_at, .roles = room->once_roles};
     return &room->once;
@@ -714,11 +766,14 @@ static enum c2_status translate_translate(struct translation *t, const struct de
     emit_body(t);
     emit_stubs(t);
     t->code->end = executed(t);
+    C2_PROMISE(t->status != C2_OK || t->code->start + t->code->at[t->insns] <= t->code->end);
+    C2_PROMISE(t->code->end - t->code->start <= (ptrdiff_t)NATIVE_BLOCK_BYTES);
     return t->status;
 }
 
 static enum c2_status keep_code(struct native_codes *codes, struct native_code *code, struct c2_error *err)
 {
+    C2_PROMISE(codes->count == 0 || codes->all[codes->count - 1]->start < code->start);
     if (codes->count == codes->capacity) {
         const size_t grown = codes->capacity ? 2 * codes->capacity : C2_HOST_SIZE(1024, 2);
         struct native_code **bigger = c2_realloc(codes->all, grown * sizeof *bigger);
@@ -733,6 +788,7 @@ static enum c2_status keep_code(struct native_codes *codes, struct native_code *
 
 static void note_records(struct native_codes *codes, const struct native_block *block)
 {
+    C2_PROMISE(!block->special);
     const unsigned density = (block->insns + block->slots) / (1u + block->slots);
     codes->densest = density > codes->densest ? density : codes->densest;
     codes->most_slots = block->slots > codes->most_slots ? block->slots : codes->most_slots;
@@ -748,6 +804,7 @@ static void forget_part(struct native_codes *codes)
 static struct translation begin_translation(struct native_codes *codes, struct native_code *code, uint8_t *at,
                                             struct c2_error *err)
 {
+    C2_PROMISE(code->kind < NATIVE_KINDS && code->insns <= code->block->insns);
     return (struct translation){.codes = codes,
                                 .block = code->block,
                                 .code = code,
@@ -763,6 +820,7 @@ static struct translation begin_translation(struct native_codes *codes, struct n
 /* To blocks that have a translation already it goes by itself from the start. */
 static void link_ahead(const struct translation *t, struct native_blocks *blocks)
 {
+    C2_PROMISE(t->whole);
     const enum native_kind kind = t->code->kind;
     for (unsigned i = 0; i < t->sites && !native_is_loose(kind); i++) {
         const struct native_block *to = native_blocks_find(blocks, t->codes->sites[t->site[i]].target);
@@ -775,6 +833,7 @@ enum { JUMP_BYTES = 5, OPCODE_JCC = 0x80 };
 
 static bool is_conditional(const struct native_site *site)
 {
+    C2_PROMISE(site->why == NATIVE_GOES && site->jump);
     return site->jump[-2] == 0x0f && (site->jump[-1] & 0xf0) == OPCODE_JCC;
 }
 
@@ -794,6 +853,7 @@ static void exchange(struct native_site *conditional, struct native_site *other)
 /* Right behind the jump that leads to it, or behind a door of its own. */
 static void lay(struct translation *t, uint32_t from)
 {
+    C2_PROMISE(from < t->codes->site_count);
     struct native_site *site = &t->codes->sites[from];
     uint8_t *const end = t->codes->cache.written + t->codes->cache.used;
     if (site->why == NATIVE_INDIRECT) {
@@ -809,6 +869,7 @@ static void lay(struct translation *t, uint32_t from)
 enum c2_status native_translate(struct native_code **out, struct native_codes *codes, struct native_block *block,
                                 enum native_kind kind, struct native_blocks *blocks, int64_t from, struct c2_error *err)
 {
+    C2_PROMISE(!block->special && kind < NATIVE_KINDS && !block->code[kind]);
     const uint64_t drops = codes->drops;
     forget_part(codes);
     if (NATIVE_COLD_AT - codes->cache.used < NATIVE_BLOCK_BYTES ||
@@ -833,6 +894,8 @@ enum c2_status native_translate(struct native_code **out, struct native_codes *c
     }
     codes->cache.used = (size_t)(t.e.at - codes->cache.written);
     codes->cache.used_cold = (size_t)(t.cold.at - codes->cache.written);
+    C2_PROMISE(codes->cache.used <= NATIVE_COLD_AT &&
+               codes->cache.used_cold <= NATIVE_CACHE_BYTES - NATIVE_MASKED_BYTES);
     block->code[kind] = *out = code;
     note_records(codes, block);
     link_ahead(&t, blocks);
@@ -871,6 +934,7 @@ void native_drop(struct native_codes *codes, struct native_blocks *blocks)
 
 enum c2_status native_codes_create(struct native_codes *codes, struct c2_error *err)
 {
+    C2_ASSERT(codes->context && !codes->cache.written);
     codes->densest = 1;
     codes->workspace = c2_alloc(sizeof *codes->workspace);
     enum c2_status status = codes->workspace ? C2_OK : c2_fail_memory(err, "translations");

@@ -29,6 +29,7 @@ static uint32_t host_offset(const struct cpu_component *component)
 
 void native_wide_begin(struct native *n, const struct cpu_model *model)
 {
+    C2_ASSERT(n->context && model);
     n->cpu.model = model;
     n->context->wide = model->xcr0 & ~(uint64_t)CPU_LEGACY;
     for (unsigned i = 0; i < CPU_COMPONENTS; i++)
@@ -56,6 +57,7 @@ void native_set_wide(struct native *n, const struct cpu_wide *in)
         const struct cpu_component *c = &cpu_components[i];
         if ((context->wide & c->bit) == 0)
             continue;
+        C2_PROMISE(n->wide_offset[i] >= sizeof context->fxsave);
         context->there |= c->bit;
         memcpy(context->fxsave + n->wide_offset[i], (const uint8_t *)in + c->at, c->bytes);
     }
@@ -68,6 +70,7 @@ static void cpu_set_wide(void *self, const struct cpu_wide *in) { native_set_wid
 
 static void cpu_get_vector(void *self, unsigned vector, uint8_t out[64])
 {
+    C2_PROMISE(vector < 32);
     struct native *n = self;
     struct cpu_wide wide;
     native_get_wide(n, &wide);
@@ -82,6 +85,7 @@ static void cpu_get_vector(void *self, unsigned vector, uint8_t out[64])
 
 static uint64_t cpu_get_opmask(void *self, unsigned opmask)
 {
+    C2_PROMISE(opmask < 8);
     struct cpu_wide wide;
     native_get_wide(self, &wide);
     return wide.opmask[opmask];
@@ -115,6 +119,7 @@ static unsigned rewrite(uint8_t out[MASKED_BYTES], const struct decode_insn *ins
     memcpy(out + count, bytes + behind, in->length - behind);
     count += in->length - behind;
     out[count++] = RETURN;
+    C2_PROMISE(count <= MASKED_BYTES);
     return count;
 }
 
@@ -131,23 +136,30 @@ static const ZydisDecodedOperand *operand_of(const struct decode_insn *insn)
 static bool is_indexed(const ZydisDecodedOperand *operand) { return operand->mem.type == ZYDIS_MEMOP_TYPE_VSIB; }
 
 /* Pieces of code are numbered from 1 on; the oldest one makes room. */
-static uint32_t place_number(uint32_t number) { return (number - 1) % MASKED_PLACES; }
+static uint32_t place_number(uint32_t number)
+{
+    C2_PROMISE(number != 0);
+    return (number - 1) % MASKED_PLACES;
+}
 
 /* Whether what was made of it is still there, and it is still the same. */
 static bool has_code(const struct native *n, const struct engine_special *special)
 {
+    C2_PROMISE(special->own <= n->masked_count);
     return special->own != 0 && n->masked_count - (special->own - 1) <= MASKED_PLACES &&
            memcmp(n->masked_of[place_number(special->own)], special->bytes, sizeof special->bytes) == 0;
 }
 
 static uint8_t *wide_place_of(const struct native *n, uint32_t number)
 {
+    C2_PROMISE(number <= n->masked_count);
     return native_cache_end(n->codes.cache.written) + place_number(number) * MASKED_BYTES;
 }
 
 /* Where the rewritten instruction is executed; NULL: no memory. */
 static const void *wide_code_of(struct native *n, struct engine_special *special, bool indexed)
 {
+    C2_PROMISE(special->decoded == DECODE_GOOD);
     if (!n->masked_of)
         n->masked_of = c2_calloc(MASKED_PLACES, sizeof *n->masked_of);
     if (!n->masked_of)
@@ -162,6 +174,7 @@ static const void *wide_code_of(struct native *n, struct engine_special *special
 
 static uint64_t wide_address_of(struct native *n, const struct engine_special *special, ZydisDecodedOperand operand)
 {
+    C2_PROMISE(operand.type == ZYDIS_OPERAND_TYPE_MEMORY);
     uint64_t address = 0;
     operand.mem.type = ZYDIS_MEMOP_TYPE_MEM;
     operand.mem.index = is_indexed(operand_of(&special->insn)) ? ZYDIS_REGISTER_NONE : operand.mem.index;
@@ -184,12 +197,14 @@ static void wide_refuse(struct interpret_effect *effect, const char *why)
 /* Moves that want their operand at a multiple of its size. */
 static bool is_misaligned(const struct decode_insn *insn, const ZydisDecodedOperand *operand, uint64_t address)
 {
+    C2_PROMISE(operand->size >= 8);
     return insn->insn.meta.exception_class == ZYDIS_EXCEPTION_CLASS_E1 && address % (operand->size / 8u) != 0;
 }
 
 void native_do_masked(struct native *n, struct engine_special *special, struct interpret_touched *touched,
                       struct interpret_effect *effect)
 {
+    C2_PROMISE(engine_special_is_masked(special, n->base.config.cpu));
     const struct decode_insn *insn = &special->insn;
     const struct guest_va pc = {special->pc};
     *effect = (struct interpret_effect){.status = INTERPRET_DONE};
