@@ -345,13 +345,13 @@ def limit_files():
 def other_versions(place):
     with open(place.checkpoint, "rb") as file:
         content = bytearray(file.read())
-    content[8:12] = (7).to_bytes(4, "little")
+    content[8:12] = (99).to_bytes(4, "little")
     with open(place.checkpoint, "wb") as file:
         file.write(content)
     status, _, text, _ = place.restore()
     version = emulate(["--version"]).stdout.decode().split()[1]
     equal(status, 125, "status with another format")
-    contains(text, ["format 7, and this is c2emu %s, format " % version, "make it again"], "another format")
+    contains(text, ["format 99, and this is c2emu %s, format " % version, "make it again"], "another format")
 
 
 # ---------------------------------------------------------------- changed
