@@ -332,13 +332,15 @@ static struct bytes pack(const struct bytes *state)
 {
     struct bytes out = {.at = malloc(state->count + 100000)};
     char content[60004];
-    uint32_t check = CHECKPOINT_FORMAT;
+    const uint32_t format = CHECKPOINT_FORMAT;
+    uint32_t check = format;
     ZSTD_CCtx *zstd = ZSTD_createCCtx();
     ZSTD_CCtx_setParameter(zstd, ZSTD_c_checksumFlag, 1);
     memcpy(out.at,
            "\x89\x43\x32"
-           "CKP\r\n\x06\0\0\0",
-           START_BYTES);
+           "CKP\r\n",
+           START_BYTES - 4);
+    memcpy(out.at + START_BYTES - 4, &format, 4);
     out.count = START_BYTES;
     for (size_t at = 0; at < state->count; at += 60000) {
         const size_t part = state->count - at < 60000 ? state->count - at : 60000;
