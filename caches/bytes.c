@@ -26,7 +26,7 @@
 
 #include "caches/coherence_priv.h"
 
-static uint64_t bytes_bytes_of(const struct caches_origin *origin)
+static uint64_t origin_bytes_of(const struct caches_origin *origin)
 {
     C2_PROMISE(origin->bytes >= 1 && origin->first + origin->bytes <= CACHES_MAX_COHERENT_LINE);
     return c2_mask(origin->first, origin->first + origin->bytes - 1);
@@ -131,7 +131,7 @@ bool cache_bytes_taken(struct cache_coherence *coherence, uint32_t slot, uint32_
         user->foreign = 0;
     user->taker = by->tag;
     user->taker_core = by->core;
-    user->taker_bytes = bytes_bytes_of(by);
+    user->taker_bytes = origin_bytes_of(by);
     user->sums.losses += coherence->measuring;
     return true;
 }
@@ -139,7 +139,7 @@ bool cache_bytes_taken(struct cache_coherence *coherence, uint32_t slot, uint32_
 void cache_bytes_written(struct cache_coherence *coherence, const struct cache_directed *line)
 {
     C2_PROMISE(line->record != 0 && coherence->lines[coherence->records[line->record - 1].slot].record == line->record);
-    const uint64_t me = cache_core_bit(coherence->origin.core), bytes = bytes_bytes_of(&coherence->origin);
+    const uint64_t me = cache_core_bit(coherence->origin.core), bytes = origin_bytes_of(&coherence->origin);
     for (uint64_t cores = line->lost & ~me; cores != 0; cores &= cores - 1)
         user_of(coherence, line, (uint32_t)__builtin_ctzll(cores))->foreign |= bytes;
 }
@@ -149,7 +149,7 @@ bool cache_bytes_accessed(struct cache_coherence *coherence, const struct cache_
     C2_PROMISE(line->record != 0 && (line->lost & line->sharers) == 0);
     const struct caches_origin *by = &coherence->origin;
     struct cache_byte_user *user = user_of(coherence, line, by->core);
-    const uint64_t bytes = bytes_bytes_of(by);
+    const uint64_t bytes = origin_bytes_of(by);
     if (coherence->measuring)
         *(write ? &user->sums.written : &user->sums.read) |= bytes;
     if (missed) {

@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-static void check_check_counts(const struct caches_counts *n)
+static void check_counts(const struct caches_counts *n)
 {
     C2_ASSERT(n->hits + n->misses == n->accesses);
     C2_ASSERT(n->reads + n->writes == n->accesses);
@@ -20,7 +20,7 @@ static void check_check_counts(const struct caches_counts *n)
 
 /* Each level is asked exactly when one above it missed or passed a store on, or a walk enters at it; programs ask at
  * two ports. */
-static void check_check_flow(const struct caches *caches, const struct cache_level *level)
+static void check_flow(const struct caches *caches, const struct cache_level *level)
 {
     uint64_t from_above = level->walked + level->stored;
     for (uint32_t i = 0; i < caches->node_count; i++)
@@ -31,9 +31,9 @@ static void check_check_flow(const struct caches *caches, const struct cache_lev
 
 static void check_level_counts(const struct caches *caches, const struct cache_level *level)
 {
-    check_check_counts(cache_level_counts(caches, level->level_index));
+    check_counts(cache_level_counts(caches, level->level_index));
     C2_ASSERT(caches->coherence || level->counts.coherence == 0);
-    check_check_flow(caches, level);
+    check_flow(caches, level);
     if (level->clean)
         C2_ASSERT(level->counts.writes == 0 && level->counts.writebacks == 0);
 }

@@ -104,8 +104,7 @@ static enum c2_status check_stream(const struct cli_options *options, const stru
 }
 
 /* The one that is finished last would take the place of the other. */
-static enum c2_status options_check_check_pair(const struct named_file *a, const struct named_file *b,
-                                               struct c2_error *err)
+static enum c2_status options_check_pair(const struct named_file *a, const struct named_file *b, struct c2_error *err)
 {
     if (!a->path || !b->path || strcmp(a->path, b->path) != 0 || strcmp(a->path, "/dev/null") == 0 ||
         strcmp(a->option, b->option) == 0)
@@ -141,7 +140,7 @@ static enum c2_status check_files(const struct cli_options *options, struct c2_e
     for (size_t i = 0; i < sizeof files / sizeof files[0] && status == C2_OK; i++) {
         status = check_stream(options, &files[i], err);
         for (size_t k = 0; k < i && status == C2_OK; k++)
-            status = options_check_check_pair(&files[k], &files[i], err);
+            status = options_check_pair(&files[k], &files[i], err);
     }
     return status;
 }
@@ -222,7 +221,7 @@ static enum c2_status check_advise(const struct cli_options *options, struct c2_
 }
 
 /* `advise` keeps a recording that is gone with it. */
-static enum c2_status options_check_check_record(const struct cli_options *options, struct c2_error *err)
+static enum c2_status options_check_record(const struct cli_options *options, struct c2_error *err)
 {
     if (options->run.format && options->action != CLI_REPLAY)
         return c2_fail(err, C2_ERR_INVALID, "--format belongs to `c2emu replay`");
@@ -365,7 +364,7 @@ enum c2_status cli_options_check(struct cli_options *options, struct c2_error *e
     if (status == C2_OK)
         status = check_files(options, err);
     if (status == C2_OK)
-        status = options_check_check_record(options, err);
+        status = options_check_record(options, err);
     if (status == C2_OK)
         status = check_explain(options, err);
     return status == C2_OK ? check_advise(options, err) : status;

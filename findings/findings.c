@@ -390,8 +390,7 @@ static enum c2_status size_blocks(struct findings *findings, const struct findin
 }
 
 /* A large program has thousands of groups, of which few are worth a look at all accesses. */
-static void findings_findings_judge(struct findings *findings, const struct findings_input *input,
-                                    const struct group *group)
+static void judge_findings(struct findings *findings, const struct findings_input *input, const struct group *group)
 {
     struct finding *finding = &findings->list[findings->count++];
     if (findings_cost_sum(&group->cost) < findings->cycles / SMALL_SHARE)
@@ -419,7 +418,7 @@ static enum c2_status findings_fill(struct findings *findings, const struct find
     if (!findings->list)
         return c2_fail_memory(err, "the findings");
     for (uint32_t i = 0; i < groups->count; i++)
-        findings_findings_judge(findings, input, &groups->list[i]);
+        judge_findings(findings, input, &groups->list[i]);
     enum c2_status status = swap_loops(findings, input, groups, err);
     join_walks(findings, input, groups);
     if (status == C2_OK)

@@ -168,7 +168,7 @@ static const struct place *html_place_of(const char *word, size_t length, const 
     return story ? html_find_place("story", strlen("story")) : place;
 }
 
-static enum c2_status html_html_write_page(FILE *to, const json_t *data, struct c2_error *err)
+static enum c2_status html_fill_page(FILE *to, const json_t *data, struct c2_error *err)
 {
     const char *at = html_page_start, *open;
     bool whole = true;
@@ -191,7 +191,7 @@ enum c2_status html_write(FILE *to, const struct html_request *request, struct c
     json_set_alloc_funcs(c2_alloc, c2_free);
     enum c2_status status = make_data(&data, request, err);
     if (status == C2_OK)
-        status = html_html_write_page(to, data, err);
+        status = html_fill_page(to, data, err);
     json_decref(data);
     return status;
 }

@@ -61,7 +61,7 @@ static void unpack_section(struct packed *packed, struct libdeflate_decompressor
         c2_free(out);
 }
 
-static void *unpack_unpack_some(void *self)
+static void *unpack_some(void *self)
 {
     struct loader_unpack *unpack = self;
     struct libdeflate_decompressor *by = libdeflate_alloc_decompressor();
@@ -142,7 +142,7 @@ struct loader_unpack *loader_unpack_begin(Elf *elf)
         return NULL;
     }
     for (unsigned i = 0; i + 1 < THREADS && i + 1 < unpack->count; i++) {
-        if (pthread_create(&unpack->threads[i], NULL, unpack_unpack_some, unpack) != 0)
+        if (pthread_create(&unpack->threads[i], NULL, unpack_some, unpack) != 0)
             break;
         unpack->thread_count++;
     }
@@ -179,7 +179,7 @@ static void wait_for_threads(struct loader_unpack *unpack)
 void loader_unpack_end(struct loader_unpack *unpack)
 {
     C2_ASSERT(!unpack->over);
-    unpack_unpack_some(unpack);
+    unpack_some(unpack);
     wait_for_threads(unpack);
     for (uint32_t i = 0; i < unpack->count; i++)
         unpack_hand_over(&unpack->sections[i]);

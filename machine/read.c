@@ -48,7 +48,7 @@ static void read_fail_line(struct reader *reader, const char *why)
 }
 
 /* Like fgets, but a line comes whole or not at all. False at the end of the file and after an error. */
-static bool read_read_line(struct reader *reader, char *text, int bytes)
+static bool read_line(struct reader *reader, char *text, int bytes)
 {
     int length = 0, c;
     while ((c = getc(reader->file)) != EOF) {
@@ -115,7 +115,7 @@ static char *read_next_line(char *text, int bytes, void *self)
 {
     static const char mark[] = "\xef\xbb\xbf"; /* byte-order mark, which inih skips as well */
     struct reader *reader = self;
-    if (reader->status != C2_OK || !read_read_line(reader, text, bytes))
+    if (reader->status != C2_OK || !read_line(reader, text, bytes))
         return NULL;
     const char *start = text;
     if (reader->line == 1 && strncmp(start, mark, strlen(mark)) == 0)
@@ -296,8 +296,8 @@ static enum c2_status read_host(struct machine_draft *draft, const char *machine
     return status;
 }
 
-static enum c2_status read_read_file(struct machine_draft *draft, const char *name_or_path, const char *machines_dir,
-                                     struct c2_error *err)
+static enum c2_status read_file(struct machine_draft *draft, const char *name_or_path, const char *machines_dir,
+                                struct c2_error *err)
 {
     FILE *file;
     enum c2_status status = C2_OK;
@@ -323,7 +323,7 @@ enum c2_status machine_read(struct caches_machine *out, const char *name_or_path
     if (!draft)
         return c2_fail_memory(err, "a machine file");
     draft->machine = out;
-    enum c2_status status = read_read_file(draft, name_or_path, machines_dir, err);
+    enum c2_status status = read_file(draft, name_or_path, machines_dir, err);
     for (size_t i = 0; status == C2_OK && i < override_count; i++)
         status = apply_override(draft, overrides[i], i + 1, err);
     if (status == C2_OK)

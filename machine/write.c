@@ -19,7 +19,7 @@ static void write_section(FILE *to, const char *name, enum machine_kind kind, co
     }
 }
 
-static void write_write_level(FILE *to, struct caches_machine *machine, struct caches_level *level)
+static void write_level(FILE *to, struct caches_machine *machine, struct caches_level *level)
 {
     write_section(to, level->name, KIND_CACHE, &(struct machine_subject){.machine = machine, .level = level});
 }
@@ -29,11 +29,11 @@ void machine_write(FILE *to, const struct caches_machine *machine)
     struct caches_machine copy = *machine; /* keys are read from a subject that could be written as well */
     const struct machine_subject whole = {.machine = &copy};
     write_section(to, "machine", KIND_MACHINE, &whole);
-    write_write_level(to, &copy, &copy.levels[0]);
+    write_level(to, &copy, &copy.levels[0]);
     if (copy.has_l1i)
-        write_write_level(to, &copy, &copy.l1i);
+        write_level(to, &copy, &copy.l1i);
     for (uint32_t i = 1; i < copy.level_count; i++)
-        write_write_level(to, &copy, &copy.levels[i]);
+        write_level(to, &copy, &copy.levels[i]);
     for (uint32_t i = 0; i < copy.tlb_count; i++)
         write_section(to, copy.tlbs[i].name, KIND_TLB,
                       &(struct machine_subject){.machine = &copy, .tlb = &copy.tlbs[i]});

@@ -69,7 +69,7 @@ static enum c2_status turn_of(struct turns *turns, const struct pagemap_line *li
 
 /* ------------------------------------------------------------------ the two forms */
 
-static void pagemap_write_write_plain(FILE *to, const struct pagemap_line *line, uint64_t turn)
+static void pagemap_write_plain(FILE *to, const struct pagemap_line *line, uint64_t turn)
 {
     static const char *const sizes[MMU_PAGE_SIZES] = {"4K", "2M", "1G"};
     fprintf(to, "0x%" PRIx64 " 0x%" PRIx32 " %s", line->vpn, line->frame, sizes[line->size]);
@@ -90,8 +90,8 @@ static void write_textproto(FILE *to, const struct pagemap_line *line, uint64_t 
     fputs("}\n", to);
 }
 
-static enum c2_status pagemap_write_write_all(const struct pagemap_log *log, struct turns *turns, FILE *to,
-                                              bool textproto, struct c2_error *err)
+static enum c2_status pagemap_write_all(const struct pagemap_log *log, struct turns *turns, FILE *to, bool textproto,
+                                        struct c2_error *err)
 {
     uint8_t size = UINT8_MAX;
     uint64_t turn;
@@ -103,7 +103,7 @@ static enum c2_status pagemap_write_write_all(const struct pagemap_log *log, str
         if (textproto)
             write_textproto(to, &log->lines[i], turn, &size);
         else
-            pagemap_write_write_plain(to, &log->lines[i], turn);
+            pagemap_write_plain(to, &log->lines[i], turn);
     }
     if (status == C2_OK && ferror(to))
         return c2_fail(err, C2_ERR_IO, "cannot write the page map");
@@ -117,7 +117,7 @@ enum c2_status pagemap_log_write(const struct pagemap_log *log, FILE *to, bool t
     if (status == C2_OK)
         status = c2_map_create(&turns.frames, err);
     if (status == C2_OK)
-        status = pagemap_write_write_all(log, &turns, to, textproto, err);
+        status = pagemap_write_all(log, &turns, to, textproto, err);
     c2_map_destroy(turns.pages);
     c2_map_destroy(turns.frames);
     return status;

@@ -62,7 +62,7 @@ static uint64_t audit_page(void *self, uint64_t va, uint64_t entry)
     return entry;
 }
 
-static void space_check_check_counts(const struct audit *audit)
+static void space_check_counts(const struct audit *audit)
 {
     const struct mmu_counts *counts = &audit->space->counts;
     C2_ASSERT(audit->zero == counts->zero_present);
@@ -84,7 +84,7 @@ void space_check(const struct space *space, const uint64_t *zero_frame)
     if (zero_frame)
         audit_frame(&audit, *zero_frame);
     C2_ASSERT(!space->frames || audit.frames + tables == frames_taken(space->frames));
-    space_check_check_counts(&audit);
+    space_check_counts(&audit);
     c2_free(audit.seen);
 }
 

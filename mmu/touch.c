@@ -134,8 +134,7 @@ static enum mmu_access touch_guess(const struct mmu *mmu, struct guest_va va)
     return entry & ENTRY_ZERO && mmu_allows(mmu, va, 1, MMU_WRITE) ? MMU_ACCESS_WRITE : MMU_ACCESS_UNKNOWN;
 }
 
-static enum mmu_fault touch_touch_page(struct mmu *mmu, struct guest_va va, enum mmu_access access,
-                                       struct c2_error *err)
+static enum mmu_fault touch_page(struct mmu *mmu, struct guest_va va, enum mmu_access access, struct c2_error *err)
 {
     if (SHORTCUT(access != MMU_ACCESS_UNKNOWN && mmu_ready(mmu, va, access)))
         return MMU_FAULT_NONE;
@@ -157,7 +156,7 @@ static enum mmu_fault touch_touch_page(struct mmu *mmu, struct guest_va va, enum
 
 enum mmu_fault mmu_touch(struct mmu *mmu, struct guest_va va, enum mmu_access access, struct c2_error *err)
 {
-    const enum mmu_fault fault = touch_touch_page(mmu, va, access, err);
+    const enum mmu_fault fault = touch_page(mmu, va, access, err);
     if (fault == MMU_FAULT_NONE && rights_revive(mmu, c2_align_down(va.v, C2_PAGE_BYTES), err) != C2_OK)
         return MMU_FAULT_FAILED;
     return fault;
@@ -170,7 +169,7 @@ static enum mmu_fault touch_pages(struct mmu *mmu, uint64_t start, uint64_t last
 {
     C2_PROMISE(start <= last && access != MMU_ACCESS_UNKNOWN);
     for (*page = start;; *page = c2_align_down(*page, C2_PAGE_BYTES) + C2_PAGE_BYTES) {
-        enum mmu_fault fault = touch_touch_page(mmu, (struct guest_va){*page}, access, err);
+        enum mmu_fault fault = touch_page(mmu, (struct guest_va){*page}, access, err);
         if (fault != MMU_FAULT_NONE || c2_align_down(*page, C2_PAGE_BYTES) == c2_align_down(last, C2_PAGE_BYTES))
             return fault;
     }

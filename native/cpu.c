@@ -63,60 +63,60 @@ void native_set_flags(struct native *n, uint64_t flags)
 
 /* ------------------------------------------------------------------ as interpret.h sees it */
 
-static uint64_t cpu_cpu_get_gpr(void *self, unsigned gpr)
+static uint64_t native_cpu_get_gpr(void *self, unsigned gpr)
 {
     C2_PROMISE(gpr < 16);
     return ((struct native *)self)->context->gpr[gpr];
 }
-static void cpu_cpu_set_gpr(void *self, unsigned gpr, uint64_t value)
+static void native_cpu_set_gpr(void *self, unsigned gpr, uint64_t value)
 {
     C2_PROMISE(gpr < 16);
     ((struct native *)self)->context->gpr[gpr] = value;
 }
-static uint64_t cpu_cpu_get_flags(void *self) { return native_get_flags(self); }
-static void cpu_cpu_set_flags(void *self, uint64_t flags) { native_set_flags(self, flags); }
-static void cpu_cpu_get_xmm(void *self, unsigned xmm, uint8_t out[16])
+static uint64_t native_cpu_get_flags(void *self) { return native_get_flags(self); }
+static void native_cpu_set_flags(void *self, uint64_t flags) { native_set_flags(self, flags); }
+static void native_cpu_get_xmm(void *self, unsigned xmm, uint8_t out[16])
 {
     C2_PROMISE(xmm < 16);
     memcpy(out, ((struct native *)self)->context->fxsave + FX_XMM + 16 * xmm, 16);
 }
-static void cpu_cpu_set_xmm(void *self, unsigned xmm, const uint8_t in[16])
+static void native_cpu_set_xmm(void *self, unsigned xmm, const uint8_t in[16])
 {
     C2_PROMISE(xmm < 16);
     memcpy(((struct native *)self)->context->fxsave + FX_XMM + 16 * xmm, in, 16);
 }
-static uint32_t cpu_cpu_get_mxcsr(void *self) { return native_get_mxcsr(self); }
-static void cpu_cpu_set_mxcsr(void *self, uint32_t mxcsr) { set_mxcsr(self, mxcsr); }
-static void cpu_cpu_get_fxsave(void *self, uint8_t out[512]) { native_get_fxsave(self, out); }
-static void cpu_cpu_set_fxsave(void *self, const uint8_t in[512]) { native_set_fxsave(self, in); }
-static uint64_t cpu_cpu_get_segment_base(void *self, ZydisRegister segment)
+static uint32_t native_cpu_get_mxcsr(void *self) { return native_get_mxcsr(self); }
+static void native_cpu_set_mxcsr(void *self, uint32_t mxcsr) { set_mxcsr(self, mxcsr); }
+static void native_cpu_get_fxsave(void *self, uint8_t out[512]) { native_get_fxsave(self, out); }
+static void native_cpu_set_fxsave(void *self, const uint8_t in[512]) { native_set_fxsave(self, in); }
+static uint64_t native_cpu_get_segment_base(void *self, ZydisRegister segment)
 {
     const struct native_context *context = ((struct native *)self)->context;
     return segment == ZYDIS_REGISTER_FS ? context->fs_base : segment == ZYDIS_REGISTER_GS ? context->gs_base : 0;
 }
-static uint64_t cpu_cpu_get_time_ns(void *self)
+static uint64_t native_cpu_get_time_ns(void *self)
 {
     const struct native *n = self;
     const struct engine_config *config = &n->base.config;
     return config->time_ns ? config->time_ns(config->time_self, n->instructions) : n->instructions;
 }
-static bool cpu_cpu_ready(void *self, struct guest_va va, enum mmu_access access)
+static bool native_cpu_ready(void *self, struct guest_va va, enum mmu_access access)
 {
     return mmu_ready(((struct native *)self)->base.config.mmu, va, access);
 }
 
 const struct interpret_cpu native_cpu_functions = {
-    .get_gpr = cpu_cpu_get_gpr,
-    .set_gpr = cpu_cpu_set_gpr,
-    .get_flags = cpu_cpu_get_flags,
-    .set_flags = cpu_cpu_set_flags,
-    .get_xmm = cpu_cpu_get_xmm,
-    .set_xmm = cpu_cpu_set_xmm,
-    .get_mxcsr = cpu_cpu_get_mxcsr,
-    .set_mxcsr = cpu_cpu_set_mxcsr,
-    .get_fxsave = cpu_cpu_get_fxsave,
-    .set_fxsave = cpu_cpu_set_fxsave,
-    .get_segment_base = cpu_cpu_get_segment_base,
-    .get_time_ns = cpu_cpu_get_time_ns,
-    .ready = cpu_cpu_ready,
+    .get_gpr = native_cpu_get_gpr,
+    .set_gpr = native_cpu_set_gpr,
+    .get_flags = native_cpu_get_flags,
+    .set_flags = native_cpu_set_flags,
+    .get_xmm = native_cpu_get_xmm,
+    .set_xmm = native_cpu_set_xmm,
+    .get_mxcsr = native_cpu_get_mxcsr,
+    .set_mxcsr = native_cpu_set_mxcsr,
+    .get_fxsave = native_cpu_get_fxsave,
+    .set_fxsave = native_cpu_set_fxsave,
+    .get_segment_base = native_cpu_get_segment_base,
+    .get_time_ns = native_cpu_get_time_ns,
+    .ready = native_cpu_ready,
 };

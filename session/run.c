@@ -65,8 +65,8 @@ static int run_go(struct run *run, struct c2_error *err)
 }
 
 /* One program of the process, which takes it; *next is the one that it became. */
-static int run_run_program(struct session_process *process, struct syscalls_program *program,
-                           struct syscalls_program **next, char *const *host_env)
+static int run_program(struct session_process *process, struct syscalls_program *program,
+                       struct syscalls_program **next, char *const *host_env)
 {
     struct c2_error err = {0};
     struct run *run = c2_calloc(1, sizeof *run);
@@ -96,7 +96,7 @@ static int run_programs(struct session_process *process, char *const *host_env)
     bool failed = false;
     int status;
     do {
-        status = run_run_program(process, next, &next, host_env);
+        status = run_program(process, next, &next, host_env);
         failed |= next && status != 0;
     } while (next);
     return failed ? SESSION_EXIT_FAILED : status;

@@ -105,7 +105,7 @@ static enum c2_status references_refer(struct notified_of *notified_of, uint32_t
 
 /* ------------------------------------------------------------------ one record */
 
-static uint32_t references_references_of(const struct stream_slot *slot)
+static uint32_t references_of(const struct stream_slot *slot)
 {
     return slot->kind == STREAM_CACHE ? 0 : slot->kind == STREAM_MODIFY ? 2 : 1;
 }
@@ -217,7 +217,7 @@ static uint64_t begun_in_plan(const struct sim_core *core, const struct sim_plan
     const uint32_t slots = core->slot ? (uint32_t)(core->slot - plan->first.slots) : block->insns[insn].first_slot;
     uint64_t begun = insn + 1;
     for (uint32_t i = 0; i < slots; i++)
-        begun += references_references_of(&block->slots[i]);
+        begun += references_of(&block->slots[i]);
     return begun + !!core->slot + core->second;
 }
 

@@ -21,7 +21,7 @@
 #define OWN_PRIVATE UINT64_MAX
 #define OWN_SHARED (UINT64_MAX - 1)
 
-static struct words_list *words_words_of(const struct syscalls *kernel) { return &kernel->processes->words; }
+static struct words_list *words_of(const struct syscalls *kernel) { return &kernel->processes->words; }
 
 struct words_place words_place(const struct syscalls *kernel, uint64_t address, enum words_reach reach)
 {
@@ -44,7 +44,7 @@ bool words_same(const struct words_place *one, const struct words_place *other)
 
 bool words_add(struct syscalls *kernel, struct kernel_wait *wait, const struct words_waiter *waiter)
 {
-    struct words_list *words = words_words_of(kernel);
+    struct words_list *words = words_of(kernel);
     uint32_t i = 0;
     while (i < words->used && words->list[i].used)
         i++;
@@ -71,7 +71,7 @@ void words_release(struct syscalls *kernel, struct kernel_wait *wait)
 {
     if (wait->waiter == 0)
         return;
-    struct words_list *words = words_words_of(kernel);
+    struct words_list *words = words_of(kernel);
     for (uint32_t i = wait->waiter; i != 0; i = words->list[i - 1].next)
         words->list[i - 1].used = false;
     wait->waiter = 0;
@@ -96,7 +96,7 @@ void words_become_child(struct syscalls *kernel)
 struct words_waiter *words_first(const struct syscalls *kernel, const struct words_place *place, bool owns,
                                  uint32_t bits)
 {
-    struct words_list *words = words_words_of(kernel);
+    struct words_list *words = words_of(kernel);
     struct words_waiter *first = NULL;
     for (uint32_t i = 0; i < words->used; i++) {
         struct words_waiter *waiter = &words->list[i];
@@ -125,7 +125,7 @@ static void wake_all_of(struct words_list *words, uint32_t pid, uint32_t tid)
 void words_wake(struct syscalls *kernel, struct words_waiter *waiter)
 {
     waiter->woken = true;
-    wake_all_of(words_words_of(kernel), waiter->pid, waiter->tid);
+    wake_all_of(words_of(kernel), waiter->pid, waiter->tid);
     tell_others(kernel, waiter);
 }
 
@@ -133,17 +133,17 @@ void words_move(struct syscalls *kernel, struct words_waiter *waiter, const stru
 {
     waiter->place = *to;
     waiter->address = waiter->pid == kernel->pid ? address : 0;
-    waiter->order = ++words_words_of(kernel)->waits;
+    waiter->order = ++words_of(kernel)->waits;
 }
 
 const struct words_waiter *words_waiter(const struct syscalls *kernel, const struct kernel_wait *wait)
 {
-    return wait->waiter ? &words_words_of(kernel)->list[wait->waiter - 1] : NULL;
+    return wait->waiter ? &words_of(kernel)->list[wait->waiter - 1] : NULL;
 }
 
 const struct words_waiter *words_woken(const struct syscalls *kernel, const struct kernel_wait *wait)
 {
-    const struct words_list *words = words_words_of(kernel);
+    const struct words_list *words = words_of(kernel);
     for (uint32_t i = wait->waiter; i != 0; i = words->list[i - 1].next)
         if (words->list[i - 1].woken)
             return &words->list[i - 1];
@@ -171,9 +171,9 @@ void words_checkpoint(struct syscalls *kernel, uint32_t tid, struct kernel_wait 
         checkpoint_damaged(c, "more threads that wait than there can be");
         return;
     }
-    struct words_waiter *added = &words_words_of(kernel)->list[wait->waiter - 1];
+    struct words_waiter *added = &words_of(kernel)->list[wait->waiter - 1];
     added->tid = tid;
     added->order = waiter.order;
-    if (words_words_of(kernel)->waits < waiter.order)
-        words_words_of(kernel)->waits = waiter.order;
+    if (words_of(kernel)->waits < waiter.order)
+        words_of(kernel)->waits = waiter.order;
 }
