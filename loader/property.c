@@ -19,26 +19,17 @@
 
 enum { NOTE_BYTES = 4096 }; /* longer ones are none of a linker's */
 
-static uint32_t word_at(const unsigned char *bytes)
-{
-    uint32_t word;
-    memcpy(&word, bytes, sizeof word);
-    return word;
-}
-
-static size_t padded(uint64_t bytes) { return (size_t)(bytes + 7) & ~(size_t)7; }
-
 /* Properties lie behind each other: type, bytes, the value, padded to 8 bytes. */
 static uint32_t needed_of(const unsigned char *at, size_t left)
 {
     enum { HEAD = 8 };
     while (left >= HEAD) {
-        const uint32_t type = word_at(at), bytes = word_at(at + 4);
-        const size_t whole = padded((uint64_t)HEAD + bytes);
+        const uint32_t type = c2_get_u32(at), bytes = c2_get_u32(at + 4);
+        const size_t whole = c2_align_up((uint64_t)HEAD + bytes, 8);
         if (bytes > left - HEAD)
             return 0;
         if (type == GNU_PROPERTY_X86_ISA_1_NEEDED)
-            return bytes == sizeof(uint32_t) ? word_at(at + HEAD) : 0;
+            return bytes == sizeof(uint32_t) ? c2_get_u32(at + HEAD) : 0;
         if (whole >= left)
             return 0;
         at += whole;
@@ -54,9 +45,9 @@ uint32_t loader_isa_needed(const struct loader_file *file, uint64_t offset, uint
     unsigned char note[NOTE_BYTES];
     if (bytes < HEAD || bytes > sizeof note || loader_file_read(file, offset, note, (size_t)bytes, NULL) != C2_OK)
         return 0;
-    const uint32_t value_bytes = word_at(note + 4);
-    if (word_at(note) != sizeof name || word_at(note + 8) != NT_GNU_PROPERTY_TYPE_0 || value_bytes > bytes - HEAD ||
-        memcmp(note + 12, name, sizeof name) != 0)
+    const uint32_t value_bytes = c2_get_u32(note + 4);
+    if (c2_get_u32(note) != sizeof name || c2_get_u32(note + 8) != NT_GNU_PROPERTY_TYPE_0 ||
+        value_bytes > bytes - HEAD || memcmp(note + 12, name, sizeof name) != 0)
         return 0;
     return needed_of(note + HEAD, value_bytes);
 }
