@@ -63,8 +63,8 @@ static enum c2_status outputs_open_report(struct c2_outfile **out, const struct 
     return session_outputs_open_in(out, options->output_dir, name, err);
 }
 
-/* Of a thread: "calls.out-01", as Callgrind has it. */
-static enum c2_status open_callgrind(struct c2_outfile **out, const char *name, uint32_t thread, struct c2_error *err)
+/* Of a thread: "calls.out-01", as Callgrind has it; thread 0: of the whole run. */
+static enum c2_status open_of_thread(struct c2_outfile **out, const char *name, uint32_t thread, struct c2_error *err)
 {
     if (thread == 0)
         return c2_outfile_open(out, name, err);
@@ -80,35 +80,33 @@ static enum c2_status outputs_open_all(struct session_outputs *outputs, const st
                                        struct c2_error *err)
 {
     const char *callgrind = options->analyses[ANALYSIS_callgraph];
+    const struct {
+        struct c2_outfile **file;
+        const char *name; /* NULL: it is not wanted */
+        uint32_t thread;
+    } named[] = {
+        {&outputs->json, options->json, 0},
+        {&outputs->json_full, options->json_full, 0},
+        {&outputs->varied, options->vary_csv, 0},
+        {&outputs->html, options->html, 0},
+        {&outputs->callgrind, callgrind, options->separate.threads ? 1 : 0},
+        {&outputs->evictors, options->evictors, 0},
+        {&outputs->cachegrind, options->cachegrind, 0},
+        {&outputs->folded, options->folded, 0},
+        {&outputs->pprof, options->pprof, 0},
+        {&outputs->pagemap, options->dump_pagemap, 0},
+        {&outputs->recording, options->record, 0},
+    };
     enum c2_status status = C2_OK;
     if (options->output_dir && !options->points.find) {
         status = outputs_open_report(&outputs->report_text, options, "txt", err);
         if (status == C2_OK)
             status = outputs_open_report(&outputs->report_json, options, "json", err);
     }
-    if (status == C2_OK && options->json)
-        status = c2_outfile_open(&outputs->json, options->json, err);
-    if (status == C2_OK && options->json_full)
-        status = c2_outfile_open(&outputs->json_full, options->json_full, err);
-    if (status == C2_OK && options->vary_csv)
-        status = c2_outfile_open(&outputs->varied, options->vary_csv, err);
-    if (status == C2_OK && options->html)
-        status = c2_outfile_open(&outputs->html, options->html, err);
-    if (status == C2_OK && callgrind)
-        status = open_callgrind(&outputs->callgrind, callgrind, options->separate.threads ? 1 : 0, err);
     outputs->of_threads = options->separate.threads ? callgrind : NULL;
-    if (status == C2_OK && options->evictors)
-        status = c2_outfile_open(&outputs->evictors, options->evictors, err);
-    if (status == C2_OK && options->cachegrind)
-        status = c2_outfile_open(&outputs->cachegrind, options->cachegrind, err);
-    if (status == C2_OK && options->folded)
-        status = c2_outfile_open(&outputs->folded, options->folded, err);
-    if (status == C2_OK && options->pprof)
-        status = c2_outfile_open(&outputs->pprof, options->pprof, err);
-    if (status == C2_OK && options->dump_pagemap)
-        status = c2_outfile_open(&outputs->pagemap, options->dump_pagemap, err);
-    if (status == C2_OK && options->record)
-        status = c2_outfile_open(&outputs->recording, options->record, err);
+    for (size_t i = 0; i < sizeof named / sizeof *named && status == C2_OK; i++)
+        if (named[i].name)
+            status = open_of_thread(named[i].file, named[i].name, named[i].thread, err);
     return status;
 }
 
@@ -155,7 +153,7 @@ static enum c2_status finish_threads(struct session_outputs *outputs, const stru
     outputs->callgrind = NULL;
     enum c2_status status = finish_thread(file, run, 1, err);
     for (uint32_t thread = 1; status == C2_OK && (thread = report_callgrind_thread_after(run, thread)) != 0;) {
-        status = open_callgrind(&file, outputs->of_threads, thread, err);
+        status = open_of_thread(&file, outputs->of_threads, thread, err);
         if (status == C2_OK)
             status = finish_thread(file, run, thread, err);
     }
