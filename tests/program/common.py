@@ -73,6 +73,19 @@ def need_terminals():
         skip("this host has no pseudo-terminals, /dev/pts is not mounted: %s" % reason)
 
 
+def copy_for_all(path, directory):
+    """A copy of a program, or of a folder of files, that any user can execute or read wherever the original lies."""
+    copy = os.path.join(directory, os.path.basename(path))
+    if os.path.isdir(path):
+        shutil.copytree(path, copy)
+        for name in os.listdir(copy):
+            os.chmod(os.path.join(copy, name), 0o644)
+    else:
+        shutil.copy(path, copy)
+    os.chmod(copy, 0o755)
+    return copy
+
+
 def done():
     if failures:
         print("%d comparisons failed" % len(failures))

@@ -16,7 +16,7 @@ import shutil
 import sys
 import tempfile
 
-from common import EMULATOR, check, done, equal, run, same_as_natively, skip
+from common import EMULATOR, check, copy_for_all, done, equal, run, same_as_natively, skip
 
 GUEST = os.path.join(os.environ["GUESTS"], "kernel_calls")
 
@@ -77,8 +77,7 @@ def errors(top):
         parts += ["scheduling", "processes"]
     else:
         print("not compared: priorities, as this test may not give up its niceness")
-    guest = shutil.copy(os.path.join(os.environ["GUESTS"], "errors"), top)
-    os.chmod(guest, 0o755)
+    guest = copy_for_all(os.path.join(os.environ["GUESTS"], "errors"), top)
     for part in parts:
         said = []
         for name, words, more in (("native", [guest, part], WITHOUT_RIGHTS),
@@ -95,22 +94,24 @@ def errors(top):
               part)
 
 
-def answers(top, name, words):
+def answers(top, name, words, **environment):
     directory = os.path.join(top, name)
     os.mkdir(directory)
     if WITHOUT_RIGHTS:
         os.chown(directory, NOBODY, NOBODY)
-    return run(words, cwd=directory, timeout=300, start_new_session=True, **WITHOUT_RIGHTS)
+    return run(words, cwd=directory, timeout=300, start_new_session=True, env={**os.environ, **environment},
+               **WITHOUT_RIGHTS)
 
 
 def arguments(top, topic):
     os.chmod(top, 0o755)
-    guest = shutil.copy(os.path.join(os.environ["GUESTS"], "arguments"), top)
-    os.chmod(guest, 0o755)
+    guest = copy_for_all(os.path.join(os.environ["GUESTS"], "arguments"), top)
+    emulator = copy_for_all(EMULATOR, top)
     if topic == "identity" and not at_usual_niceness():
         skip("priorities cannot be compared, as this test may not give up its niceness")
     native = answers(top, "native", [guest, topic])
-    ours = answers(top, "ours", [EMULATOR, "-q", "--no-sim", guest, topic])
+    machines = copy_for_all(os.environ["C2EMU_MACHINES"], top)
+    ours = answers(top, "ours", [emulator, "-q", "--no-sim", guest, topic], C2EMU_MACHINES=machines)
     check(native.stdout.count(b"\n") > 100, "the program says something")
     for expected, line in zip(native.stdout.splitlines(), ours.stdout.splitlines()):
         equal(line, expected, "the answer")

@@ -18,7 +18,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 
-from common import EMULATOR, check, done, equal, fail
+from common import EMULATOR, check, copy_for_all, done, equal, fail
 
 GUEST = os.path.join(os.environ["GUESTS"], "random_calls")
 NOBODY = 65534
@@ -39,13 +39,10 @@ class Fence:
         os.chmod(directory, 0o755)
         os.mkdir(tools)
         os.mkdir(self.outer)
-        self.emulator = shutil.copy(EMULATOR, tools)
-        self.guest = shutil.copy(GUEST, tools)
-        self.machines = shutil.copytree(os.environ["C2EMU_MACHINES"], os.path.join(tools, "machines"))
-        for name in [tools, self.emulator, self.guest, self.machines]:
-            os.chmod(name, 0o755)
-        for name in os.listdir(self.machines):
-            os.chmod(os.path.join(self.machines, name), 0o644)
+        os.chmod(tools, 0o755)
+        self.emulator = copy_for_all(EMULATOR, tools)
+        self.guest = copy_for_all(GUEST, tools)
+        self.machines = copy_for_all(os.environ["C2EMU_MACHINES"], tools)
 
     def __enter__(self):
         self.__exit__()
