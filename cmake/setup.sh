@@ -6,9 +6,9 @@ c2_heartbeat=20 # seconds between two lines of a stage that takes long
 c2_build_packages="cmake gcc g++ make pkg-config libunicorn-dev libcapstone-dev libelf-dev libdw-dev libinih-dev
     libjansson-dev libzstd-dev zlib1g-dev libdeflate-dev liblzma-dev libzydis-dev libmpfr-dev libgcrypt20-dev
     libseccomp-dev libiberty-dev node-d3"
-c2_test_packages="libcmocka-dev openssl clang-format valgrind musl-tools clang python3 perl gawk mawk grep sed coreutils
-    gzip bzip2 xz-utils zstd bc file python3-numpy python3-jsonschema python3-pandas git gfortran rustc groff zsh fish
-    snakemake slurmctld slurmd slurm-client chromium"
+c2_test_packages="libcmocka-dev openssl clang-format valgrind musl-tools clang libclang-rt-14-dev python3 perl gawk mawk
+    grep sed coreutils gzip bzip2 xz-utils zstd bc file python3-numpy python3-jsonschema python3-pandas git gfortran
+    rustc groff zsh fish snakemake slurmctld slurmd slurm-client chromium"
 
 # ---------------------------------------------------------------- stages
 

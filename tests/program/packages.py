@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+from common import need_terminals
+
 C2EMU = os.environ["C2EMU"]
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 failed = []
@@ -120,6 +122,7 @@ def offer_bash(line, environment, where):
 
 
 def offer_zsh(line, environment, where):
+    need_terminals()
     # A shell of its own at a terminal, whose list of matches stands between marks; it shows them without `=` and `/`.
     script = f"""
         zmodload zsh/zpty

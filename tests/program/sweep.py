@@ -289,6 +289,7 @@ NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={free_port()} CPUs=2
 NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={free_port()} CPUs=2
 PartitionName=all Nodes=n1,n2 Default=YES State=UP
 """)
+    write(place, "cgroup.conf", "CgroupPlugin=cgroup/v1\n")  # nothing here uses it; to look for it needs a cgroup mount
     os.environ["SLURM_CONF"] = conf
     daemons = {"ctld": ["slurmctld", "-D"], "n1": ["slurmd", "-D", "-N", "n1"], "n2": ["slurmd", "-D", "-N", "n2"]}
     path = os.environ["PATH"] + ":/usr/sbin"
