@@ -11,7 +11,8 @@
  * Invariants
  *   RCX, RSI and RDI always describe whole elements. Flags change only when the instruction completes: a handler of a
  *   page fault in CMPS or SCAS sees those from before it. So Intel's manual has it, and CPUID states that this is
- *   Intel's CPU; AMD's shows the handler those of the last comparison.
+ *   Intel's CPU; AMD's shows the handler those of the last comparison. Of two operands of CMPS that cannot be read the
+ *   source faults, as on AMD's CPUs of family 26; on those of family 25 the destination does.
  * Not modelled
  *   Two guest pages that show the same memory: overlap is judged by address.
  * Source

@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "engine/engine.h"
 #include "interpret/interpret_priv.h"
@@ -425,6 +427,44 @@ static bool compares_repeatedly(const struct program *p, uint64_t at)
            interpret_is_rep_string(&insn) && insn.cpu_flags && insn.cpu_flags->modified != 0;
 }
 
+/* Whether nothing can be read there, an address that is not canonical among others. */
+static bool cannot_be_read(uint64_t at, uint64_t bytes)
+{
+    uint8_t copy[8];
+    struct iovec to = {copy, bytes}, from = {(void *)(uintptr_t)at, bytes};
+    return process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)bytes;
+}
+
+/* Whether an address of a fault, 0 of an address that is not canonical, is that of an operand which cannot be read. */
+static bool is_fault_of(uint64_t address, uint64_t operand, uint64_t bytes)
+{
+    const bool canonical = (int64_t)(operand << 16) >> 16 == (int64_t)operand &&
+                           (int64_t)((operand + bytes - 1) << 16) >> 16 == (int64_t)(operand + bytes - 1);
+    return cannot_be_read(operand, bytes) && (canonical ? address - operand < bytes : address == 0);
+}
+
+/* Where both operands of CMPS fault, some CPUs (AMD's of family 26) show the source, as engines do, others (family 25)
+ * the destination. */
+static bool faults_at_the_other(const struct outcome *n, const struct outcome *e)
+{
+    ZydisDecodedInstruction insn;
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+    if (n->rip - PROGRAM_CODE >= PROGRAM_CODE_BYTES || n->signal != SIGSEGV ||
+        !forms_decode(&insn, operands, n->code + (n->rip - PROGRAM_CODE), ZYDIS_MAX_INSTRUCTION_LENGTH) ||
+        insn.meta.category != ZYDIS_CATEGORY_STRINGOP || operands[0].type != ZYDIS_OPERAND_TYPE_MEMORY ||
+        operands[1].type != ZYDIS_OPERAND_TYPE_MEMORY || (operands[0].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
+        return false;
+    const uint64_t mask = insn.address_width == 32 ? UINT32_MAX : UINT64_MAX, bytes = operands[0].size / 8;
+    return is_fault_of(e->address, n->state.gpr[6] & mask, bytes) &&
+           is_fault_of(n->address, n->state.gpr[7] & mask, bytes);
+}
+
+static bool same_signal(const struct outcome *n, const struct outcome *e)
+{
+    return n->signal == e->signal && (n->signal == 0 || (n->rip == e->rip && n->writes == e->writes &&
+                                                         (n->address == e->address || faults_at_the_other(n, e))));
+}
+
 static void compare_outcomes(char *out, size_t bytes, const struct program *p, const struct outcome *n,
                              const struct outcome *e)
 {
@@ -434,8 +474,7 @@ static void compare_outcomes(char *out, size_t bytes, const struct program *p, c
                                                                                  : (uint16_t)FLAGS_STATUS;
     if (e->failure[0])
         snprintf(out, bytes, "%s", e->failure);
-    else if (n->signal != e->signal ||
-             (n->signal && (n->rip != e->rip || n->address != e->address || n->writes != e->writes)))
+    else if (!same_signal(n, e))
         snprintf(out, bytes, "signal %d at %llx (%llx%s), engine %d at %llx (%llx%s)", n->signal,
                  (unsigned long long)n->rip, (unsigned long long)n->address, n->writes ? ", writing" : "", e->signal,
                  (unsigned long long)e->rip, (unsigned long long)e->address, e->writes ? ", writing" : "");
