@@ -166,7 +166,8 @@ SYSCALL(44, sendto, sockets_send, DECIMAL, "", DESCRIPTOR, IN_DATA(3), SIZE, HEX
 SYSCALL(45, recvfrom, sockets_receive, DECIMAL, "", DESCRIPTOR, OUT_DATA(3), SIZE, HEX, ADDRESS, ADDRESS)
 SYSCALL(46, sendmsg, sockets_send_message, DECIMAL, "control data: SCM_RIGHTS, SCM_CREDENTIALS", DESCRIPTOR, IN(56),
         HEX)
-SYSCALL(47, recvmsg, sockets_receive_message, DECIMAL, "the same", DESCRIPTOR, IN(56), HEX)
+SYSCALL(47, recvmsg, sockets_receive_message, DECIMAL, "control data: SCM_RIGHTS, SCM_CREDENTIALS", DESCRIPTOR, IN(56),
+        HEX)
 SYSCALL(307, sendmmsg, sockets_send_messages, DECIMAL, "", DESCRIPTOR, ADDRESS, UINT, HEX)
 SYSCALL(299, recvmmsg, sockets_receive_messages, DECIMAL, "", DESCRIPTOR, ADDRESS, UINT, HEX, TIME_BOTH_OR_NULL)
 SYSCALL(48, shutdown, sockets_shutdown, DECIMAL, "", DESCRIPTOR, INT)

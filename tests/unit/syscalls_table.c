@@ -105,153 +105,168 @@ static const char head[] =
     "<!-- made from syscalls/table.h by test_syscalls_table; edit the table, not this page -->\n"
     "# System calls of the guest\n"
     "\n"
-    "The guest's kernel is c2emu itself. The first process has the number 1000, and is of user 1000; other processes\n"
-    "and threads have the numbers behind ([processes.md](processes.md), [threads.md](threads.md)). A call that has no\n"
-    "row here is answered with ENOSYS, and one line on standard error says so. `-v` shows every call.\n"
+    "What programs find where the kernel is: c2emu itself. The first process has the number 1000, and is of user\n"
+    "1000; other processes and threads have the numbers behind ([processes.md](processes.md),\n"
+    "[threads.md](threads.md)). Each call is listed below, with what differs from Linux beyond the notes; any other\n"
+    "is answered with ENOSYS, and one line on standard error names it. `-v` shows every call.\n"
     "\n"
     "## Notes\n"
     "\n"
     "**Files** are the host's, with the host's rights, times and inode numbers; the order of names in a directory\n"
-    "is the host's, too. These are inputs of a run, as the files' contents are, and so are terminals. What a "
-    "directory\n"
-    "shows is the run's own, but for its times: a number in the order in which the run meets directories, from 2^48\n"
-    "on, one link, 4096 bytes, 8 blocks. So what else was made in it or beside it changes no report.\n"
-    "`/dev/random` and `/dev/urandom` give the seeded stream that getrandom uses (`--seed`). A file system has 1 TiB,\n"
-    "half of it free, whatever the host's has.\n"
+    "is the host's, too. These are inputs of a run, as the files' contents are, and so are terminals. What stat\n"
+    "shows of a directory is the run's own, but for its times: a number in the order in which the run meets\n"
+    "directories, from 2^48 on, one link, 4096 bytes, 8 blocks. `/dev/random` and `/dev/urandom` give the seeded\n"
+    "stream that getrandom uses (`--seed`). A file system has 1 TiB, half of it free.\n"
     "\n"
-    "**/proc and /sys** are made up: what is shown there is the guest and the simulated machine, never the host; what\n"
-    "is not made up does not exist. `/proc/PID` is there of each process of the run, with its threads in `task`, so\n"
-    "that ps, top, pgrep and pstree show these and no others. Numbers of another process are of when its last turn\n"
-    "ended; its maps, limits and descriptors are EACCES.\n"
+    "**/proc and /sys** are made up: what is shown there is the guest and the simulated machine, never the host;\n"
+    "what is not made up does not exist. `/proc/PID` is there of each process of the run, with its threads in\n"
+    "`task`, for ps, top, pgrep and pstree. Numbers of another process are of when its last turn ended; its maps,\n"
+    "limits and descriptors are EACCES.\n"
     "\n"
-    "**Owners**: who runs c2emu is user 1000 of group 1000 for the program, as the program itself is. If somebody\n"
-    "else has that number on the host, he is 65534 (nobody); all others keep theirs. So a program owns its files\n"
-    "whoever runs it, root too. It is a plain user: chown to others and device nodes are EPERM, even where the\n"
-    "host would let root do it. What it may read and write is the host's to say.\n"
+    "**Owners**: the user of c2emu, root too, is user 1000 of group 1000 for the program. If another user of the\n"
+    "host has that number, it is 65534 (nobody); all others keep theirs. The program is a plain user: chown to\n"
+    "others and device nodes are EPERM. What it may read and write is for the host to decide.\n"
     "\n"
-    "**Pipes, sockets, memfds, eventfds, timers** belong to the run: inode numbers in the order of their making "
-    "(after\n"
-    "standard input, output and error), the guest's clock at that moment as all their times, a device a kind.\n"
-    "These times do not go on with reads and writes. The sizes of their buffers are the host's defaults.\n"
+    "**Pipes, sockets, memfds, eventfds, timers** belong to the run: inode numbers in the order of their making\n"
+    "(after standard input, output and error), the guest's clock at that moment as all their times, a device a\n"
+    "kind. The sizes of their buffers are the host's defaults.\n"
     "\n"
-    "**Pseudo-terminals** (`/dev/ptmx`, `/dev/pts/N`) are the run's own, numbered from 0: `script`, `expect`, "
-    "Python's\n"
-    "`pty` work. Lines are edited and echoed, typed characters make signals, sessions take their terminal, and jobs\n"
-    "in its background are stopped, as on Linux; what is written to one end is there at the other at once. The\n"
-    "terminal that c2emu is started on is the host's, and that of the first session.\n"
+    "**Pseudo-terminals** (`/dev/ptmx`, `/dev/pts/N`) are the run's own, numbered from 0: `script`, `expect`,\n"
+    "Python's `pty` work. Lines are edited and echoed, typed characters make signals, sessions take their terminal,\n"
+    "and jobs in its background are stopped, as on Linux. The terminal that c2emu is started on is the host's, and\n"
+    "that of the first session.\n"
     "\n"
-    "**Sockets** are those of AF_UNIX, and TCP and UDP on a loopback of the run's own: its processes reach one\n"
-    "another there, and nobody else. Ports that a program leaves open are 32768 and up. A daemon of the host is not\n"
-    "there, be it on a port or on a path: connections are refused, as on a machine without it, and everything\n"
-    "beyond the loopback is unreachable. NETLINK_ROUTE (getifaddrs, ip) tells of that loopback. `--no-net` refuses\n"
-    "all of these but AF_UNIX (EACCES), `--sandbox` all sockets.\n"
+    "**Sockets** are those of AF_UNIX, and TCP and UDP on a loopback of the run's own, on which its processes reach\n"
+    "one another only. Ports that a program leaves open are 32768 and up. Connections to a daemon of the host, on a\n"
+    "port or on a path, are refused, and everything beyond the loopback is unreachable. NETLINK_ROUTE (getifaddrs,\n"
+    "ip) shows that loopback. `--no-net` refuses all of these but AF_UNIX (EACCES), `--sandbox` all sockets.\n"
     "\n"
-    "**System V IPC** (shared memory, semaphores, message queues) belongs to the run, and so do POSIX message\n"
-    "queues: its processes find one another's objects, the host's are not there, and nothing is left behind.\n"
-    "Numbers of a kind count up from 0. Who changes an object does at once for those that wait there what they wait\n"
-    "for, as on Linux; a wait that nobody can end is a deadlock. Of the rights of an object those of its owner\n"
-    "count.\n"
+    "**System V IPC and POSIX message queues** belong to the run: its processes find one another's objects, the\n"
+    "host's are not there, and nothing is left behind. Numbers of a kind count up from 0. A wait that no process\n"
+    "can end is a deadlock. Of the rights of an object those of its owner count.\n"
     "\n"
     "**Arguments** in the guest's memory - paths, structures, arrays, iovecs - are copied before the call, once: a\n"
-    "call may write its results over them.\n"
+    "call may write its results over them. Structures are read and written whole or not at all.\n"
     "\n"
     "**Errors** are Linux's, of each argument that is wrong by itself: a test makes every call with each of its\n"
     "arguments replaced by each of a list of wrong ones, here and natively. Where several are wrong, or one is that\n"
-    "nothing depends on yet, it may be another error than Linux's: data to send that cannot be read is EFAULT before\n"
-    "the socket is found to have no other end, and mount, umount2, swapon are EPERM before any look at a path.\n"
-    "Structures are read and written whole or not at all. Rare options of sockets are ENOPROTOOPT.\n"
+    "nothing depends on yet, it may be another error than Linux's. Rare options of sockets are ENOPROTOOPT.\n"
     "\n"
     "**Descriptors** are the guest's own numbers: 0, 1, 2 at start, then the lowest free one.\n"
     "\n"
     "**Time** is the instruction count: 1 ns an instruction. CLOCK_REALTIME is 2020-01-01T00:00:00Z at the start,\n"
-    "or what `--clock` says; time zones are files of the host, as all others. Sleeps take no host time; guest time\n"
-    "goes on by their length at once, when all threads wait. A wait with a timeout (poll, select, epoll, futex,\n"
-    "SO_RCVTIMEO) that only the guest itself could end passes its timeout in the same way; without a timeout it is\n"
-    "a deadlock, if no other thread can end it, and the run ends with a line that says so. So is a transfer that\n"
-    "waits for the other end of a pipe or socket pair of the guest's own, and a wait for a file lock that the guest\n"
-    "holds itself. Only a wait for somebody outside - a terminal, a pipe of the shell, a named pipe, a lock of\n"
-    "another process - takes host time. Timers of descriptors (timerfd) go off in guest time: a wait for one passes\n"
-    "the time until then.\n"
+    "or that of `--clock`; time zones are files of the host. Sleeps take no host time; guest time goes on by their\n"
+    "length at once, when all threads wait. So does a wait with a timeout (poll, select, epoll, futex, SO_RCVTIMEO)\n"
+    "or for a timerfd that only the guest itself could end; without a timeout it is a deadlock, if no other thread\n"
+    "can end it, and the run ends with a message. So is a transfer that waits for the other end of a pipe or socket\n"
+    "pair of the guest's own, and a wait for a file lock that the guest holds itself. Only a wait for something\n"
+    "outside - a terminal, a pipe of the shell, a named pipe, a lock of another process - takes host time.\n"
     "\n"
-    "**Not there**, by decision, is what the table says; programs then do without, as on a kernel that was built "
-    "without\n"
-    "it, or as a user without the right. Each call that is ENOSYS is named once on standard error.\n"
+    "**Not there**, by decision; programs then do without, as on a kernel that was built without it, or as a user\n"
+    "without the right:\n"
     "\n"
-    "| what | calls | the program sees | why |\n"
-    "|---|---|---|---|\n"
-    "| namespaces, mounts, other roots | unshare, setns, mount, umount2, pivot_root, chroot | EPERM | it is a plain "
-    "user |\n"
-    "| the newer ways of mounting | fsopen, open_tree, move_mount, mount_setattr | ENOSYS | the same |\n"
-    "| what watches files | inotify, fanotify | ENOSYS | changes by others come when the host likes; F_NOTIFY is there "
-    "|\n"
-    "| calls in queues | io_uring, io_setup and its kin | ENOSYS | the host would do them while the program runs on |\n"
-    "| page faults as events | userfaultfd | ENOSYS | faults are the simulation's |\n"
-    "| a look into processes | ptrace, process_vm_readv, process_vm_writev, pidfd_getfd | ENOSYS | nobody stops "
-    "between two instructions for another |\n"
-    "| counts of the host | perf_event_open, bpf | ENOSYS | they are of another machine |\n"
-    "| kernel modules, another kernel | init_module, finit_module, delete_module, kexec_load | ENOSYS | there is none "
-    "to load them into |\n"
-    "| the machine itself | reboot, swapon, settimeofday, sethostname, syslog, acct | EPERM | it is a plain user |\n"
-    "| keys, quotas | add_key, keyctl, quotactl | ENOSYS | nothing of the host's is shown |\n"
-    "| memory by node | mbind, get_mempolicy, move_pages | ENOSYS | memory is placed by the simulation (`--place`) |\n"
-    "| filters of calls | seccomp, landlock | ENOSYS | `--sandbox` is the host's |\n"
+    "| what | the program sees | why |\n"
+    "|---|---|---|\n"
+    "| namespaces, mounts, other roots (unshare, setns, mount, pivot_root, chroot) | EPERM | it is a plain user |\n"
+    "| the newer ways of mounting (fsopen, open_tree ...) | ENOSYS | the same |\n"
+    "| inotify, fanotify | ENOSYS | changes by others come when the host likes; F_NOTIFY is there |\n"
+    "| io_uring, io_setup and its kin | ENOSYS | the host would do them while the program runs on |\n"
+    "| userfaultfd | ENOSYS | faults are the simulation's |\n"
+    "| ptrace, process_vm_readv, process_vm_writev, pidfd_getfd | ENOSYS | no process stops between two instructions "
+    "for another |\n"
+    "| perf_event_open, bpf | ENOSYS | they count another machine |\n"
+    "| kernel modules, kexec_load | ENOSYS | there is no kernel to load them into |\n"
+    "| reboot, swapon, settimeofday, sethostname, syslog, acct | EPERM | it is a plain user |\n"
+    "| keys, quotas | ENOSYS | nothing of the host's is shown |\n"
+    "| mbind, get_mempolicy, move_pages | ENOSYS | memory is placed by the simulation (`--place`) |\n"
+    "| seccomp, landlock | ENOSYS | `--sandbox` is the host's |\n"
     "\n"
-    "**Sanitizers**: programs built with `-fsanitize=address`, `thread` or `undefined` run, gcc's and clang's. A leak\n"
-    "sanitizer looks into threads by ptrace, which is not there, and would end the program as a failure: a program\n"
-    "that has one, in itself or in libasan or liblsan, gets `LSAN_OPTIONS=detect_leaks=0`, unless it has options of\n"
-    "its own, and a note says so. One that is started by another program wants that variable by `--env`. A thread\n"
-    "sanitizer has shadows where stack and mappings of other programs are: those of a program that has one lie below\n"
-    "0x7ef000000000. A memory sanitizer wants one where c2emu itself may lie, at 0x500000000000, and ends the program\n"
-    "with the words that its shadow cannot be mapped.\n"
+    "**Sanitizers**: programs built with `-fsanitize=address`, `thread` or `undefined` run, gcc's and clang's. A\n"
+    "leak sanitizer looks into threads by ptrace, and would end the program as a failure: a program that has one,\n"
+    "in itself or in libasan or liblsan, gets `LSAN_OPTIONS=detect_leaks=0`, unless it has options of its own, and\n"
+    "a note is printed. One that is started by another program wants that variable by `--env`. The stack and\n"
+    "mappings of a program with a thread sanitizer lie below 0x7ef000000000, beside its shadows. A memory sanitizer\n"
+    "requires 0x500000000000, where c2emu itself may lie, and then ends the program.\n"
     "\n"
-    "**Processes that share**: a child of vfork, or of clone with CLONE_VM, has its parent's memory, and the\n"
-    "parent goes on when the child has ended or is another program: Linux may choose the same order, but where\n"
-    "the child waits for something that the parent is to do the run is a deadlock. Mappings of files (by vfork\n"
-    "all) stay its own, and it cannot fork. CLONE_VM of a program with several threads (but by vfork and\n"
-    "posix_spawn), and CLONE_FILES, CLONE_FS, CLONE_SIGHAND and CLONE_SYSVSEM without CLONE_THREAD are ENOSYS,\n"
-    "with a line that says so: each process of the run is one of the host, whose descriptors and directory are\n"
-    "its own.\n"
+    "**Processes that share**: a child of vfork, or of clone with CLONE_VM, has its parent's memory, and the parent\n"
+    "goes on when the child has ended or is another program; where the child waits for something that the parent is\n"
+    "to do the run is a deadlock. Mappings of files (by vfork all) stay its own, and it cannot fork. CLONE_VM of a\n"
+    "program with several threads (but by vfork and posix_spawn), and CLONE_FILES, CLONE_FS, CLONE_SIGHAND and\n"
+    "CLONE_SYSVSEM without CLONE_THREAD are ENOSYS, with a message: each process of the run is one of the host,\n"
+    "whose descriptors and directory are its own.\n"
     "\n"
     "**Signals** come from faults, broken pipes, timers and the program itself. Handlers, masks and alternate\n"
     "stacks work, and so does stopping.\n";
 
-static void put_argument(FILE *to, const struct call_arg *a)
+struct topic {
+    int numbers[128], count;
+};
+
+static const char *note_of(int number) { return call_row_of((uint64_t)number)->note; }
+
+/* The calls that differ by nothing, filled into lines. */
+static void put_equal_calls(FILE *to, const struct topic *topic)
 {
-    static const char *const words[] = {
-        [CALL_INT] = "int",         [CALL_UINT] = "unsigned", [CALL_SIZE] = "size",
-        [CALL_OFFSET] = "offset",   [CALL_HEX] = "number",    [CALL_MODE] = "mode",
-        [CALL_ADDRESS] = "address", [CALL_FD] = "fd",         [CALL_DIRFD] = "directory fd",
-        [CALL_SIGNAL] = "signal",   [CALL_FLAGS] = "flags",   [CALL_CHOICE] = "choice",
-        [CALL_PATH] = "path",       [CALL_STRING] = "string", [CALL_MEMORY] = "memory",
-        [CALL_BYTES] = "data",      [CALL_IOV] = "iovec",     [CALL_TIMESPEC] = "timespec",
-        [CALL_FD_PAIR] = "two fds", [CALL_STAT] = "stat",
-    };
-    static const char *const access[] = {"", "", "written ", "updated "};
-    fprintf(to, "%s%s", access[a->access & 3], words[a->kind]);
-    if (a->kind == CALL_MEMORY)
-        fprintf(to, a->count ? " %d each" : " %d", a->bytes);
-    if (a->optional)
-        fputs(" or NULL", to);
+    int column = fprintf(to, "\nAs on Linux:");
+    for (int i = 0, put = 0; i < topic->count; i++) {
+        const char *name = call_row_of((uint64_t)topic->numbers[i])->name;
+        if (*note_of(topic->numbers[i]))
+            continue;
+        column += fprintf(to, "%s", put++ ? "," : "");
+        if (column + (int)strlen(name) + 2 > 120)
+            column = fprintf(to, "\n%s", name) - 1;
+        else
+            column += fprintf(to, " %s", name);
+    }
+    fputs(".\n", to);
 }
 
-static void put_row(FILE *to, int number)
+/* A row for each note, at its first call. */
+static void put_differences(FILE *to, const struct topic *topic)
 {
-    const struct call_row *row = call_row_of((uint64_t)number);
-    fprintf(to, "| %d | %s | ", number, row->name);
-    for (int i = 0; i < CALL_ARGS && row->arg[i].kind != CALL_NONE; i++) {
-        fputs(i ? ", " : "", to);
-        put_argument(to, &row->arg[i]);
+    fputs("\n| call | differs from Linux |\n|---|---|\n", to);
+    for (int i = 0; i < topic->count; i++) {
+        const char *note = note_of(topic->numbers[i]);
+        bool seen = !*note;
+        for (int j = 0; j < i; j++)
+            seen |= !strcmp(note_of(topic->numbers[j]), note);
+        if (seen)
+            continue;
+        for (int j = i; j < topic->count; j++)
+            if (!strcmp(note_of(topic->numbers[j]), note))
+                fprintf(to, "%s%s", j == i ? "| " : ", ", call_row_of((uint64_t)topic->numbers[j])->name);
+        fprintf(to, " | %s |\n", note);
     }
-    fprintf(to, " | %s |\n", row->note);
+}
+
+static void end_topic(FILE *to, struct topic *topic)
+{
+    int different = 0;
+    for (int i = 0; i < topic->count; i++)
+        different += *note_of(topic->numbers[i]) != '\0';
+    if (different < topic->count)
+        put_equal_calls(to, topic);
+    if (different > 0)
+        put_differences(to, topic);
+    topic->count = 0;
+}
+
+static void add_call(struct topic *topic, int number)
+{
+    assert_true((size_t)topic->count < sizeof topic->numbers / sizeof *topic->numbers);
+    topic->numbers[topic->count++] = number;
 }
 
 static void write_page(FILE *to)
 {
+    struct topic topic = {.count = 0};
     fputs(head, to);
-    static const char topic[] = "\n## %s\n\n| number | call | arguments | differs from Linux |\n|---|---|---|---|\n";
-#define TOPIC(title) fprintf(to, topic, title);
-#define SYSCALL(number, ...) put_row(to, number);
+#define TOPIC(title) \
+    end_topic(to, &topic); \
+    fprintf(to, "\n## %s\n", title);
+#define SYSCALL(number, ...) add_call(&topic, number);
 #include "syscalls/table.h"
+    end_topic(to, &topic);
 }
 
 static char *whole_file(FILE *file)
