@@ -8,18 +8,9 @@
 
 #define HOST_LINE 64u
 
-struct cache_level *cache_access_first(struct caches *caches, const struct cache_request *request,
-                                       struct caches_outcome *outcome)
+static __attribute__((noinline)) enum c2_status no_room(struct c2_error *err)
 {
-    struct cache_level *first = request->first;
-    if (outcome)
-        *outcome = (struct caches_outcome){.depth = first->depth + 1, .served_by = first->depth};
-    if (cache_level_ask(first, request, false, outcome ? &outcome->event[first->depth] : NULL) != CACHES_HIT)
-        return cache_path_miss(caches, request, outcome);
-    struct cache_state *state = &request->row[first->level_index];
-    cache_policy_hit(&first->policy, cache_state_way(state));
-    state->residency |= request->write && !first->through;
-    return first;
+    return c2_fail_memory(err, "the table of lines accessed");
 }
 
 /* What SHiP takes the access for: a fetch has no other instruction than its line. */
@@ -34,8 +25,9 @@ enum c2_status cache_access_from(struct caches *caches, struct cache_request *re
 {
     struct cache_level *first = request->first;
     request->slot = caches_slot(caches, request->line.physical_line);
-    if (request->slot == LINES_NO_SLOT)
-        return c2_fail_memory(err, "the table of lines accessed");
+    if (request->slot == LINES_NO_SLOT ||
+        !cache_classifier_reach(caches->classifier, first->level_index, request->slot))
+        return no_room(err);
     if (C2_UNLIKELY(caches->prefetch)) {
         if (!cache_prefetch_reach(caches))
             return c2_fail_memory(err, "what is known of prefetched lines");
@@ -50,12 +42,16 @@ enum c2_status cache_access_from(struct caches *caches, struct cache_request *re
     if (C2_UNLIKELY(caches->coherence))
         if (!cache_coherence_reach(caches) || !cache_coherence_before(caches, request))
             return c2_fail_memory(err, "what cores share");
-    struct cache_level *has = cache_access_first(caches, request, outcome);
+    if (outcome)
+        outcome->upgraded = outcome->filtered = false;
+    struct cache_level *has = cache_path_access(caches, request, outcome);
     if (C2_UNLIKELY(caches->writes_on)) {
         caches->stored_count = 0;
         if (request->write)
             cache_path_store(caches, request, has);
     }
+    if (C2_UNLIKELY(caches->classifier->rows.failed))
+        return no_room(err);
     if (C2_UNLIKELY(caches->coherence) && !cache_coherence_after(caches, request, outcome))
         return c2_fail_memory(err, "what cores share");
     return C2_UNLIKELY(caches->prefetchers) ? cache_prefetch_follow(caches, request, err) : C2_OK;
@@ -70,19 +66,7 @@ uint32_t caches_slot(struct caches *caches, struct line_no physical_line)
         return recent;
     const uint32_t slot = cache_lines_slot(&caches->lines, physical_line.v);
     const bool added = caches->lines.groups != groups;
-    return added && caches->usual && !cache_event_log_group(caches) ? LINES_NO_SLOT : slot;
-}
-
-static inline void notify_hit(struct caches_outcome *outcome, uint32_t depth)
-{
-    outcome->depth = depth + 1;
-    outcome->served_by = depth;
-    outcome->event[depth].class_ = CACHES_HIT;
-}
-
-static __attribute__((noinline)) enum c2_status no_room(struct c2_error *err)
-{
-    return c2_fail_memory(err, "the table of lines accessed");
+    return added && !cache_event_log_group(caches) ? LINES_NO_SLOT : slot;
 }
 
 /* access: caches->access or access_any. */
@@ -101,7 +85,7 @@ static inline enum c2_status usual_access(struct caches *caches, cache_access_fu
         return C2_UNLIKELY(caches->classifier->rows.failed) ? no_room(err) : C2_OK;
     }
     if (outcome)
-        notify_hit(outcome, first->depth);
+        cache_notify_hit(outcome, first->depth);
     C2_PROMISE(cache_access_holds(caches, slot));
     return C2_OK;
 }
@@ -209,10 +193,7 @@ static void repeat_any(struct caches *caches, struct cache_level *first, bool wr
 {
     struct cache_state *state = cache_level_state(first, caches->last[CACHES_DATA]);
     C2_ASSERT(state->residency != 0);
-    first->counts.accesses += n;
-    first->counts.hits += n;
-    first->counts.reads += write ? 0 : n;
-    first->counts.writes += write ? n : 0;
+    first->l1_handle.hits[(size_t)write] += n;
     cache_policy_hits(&first->policy, cache_state_way(state), n);
     state->residency |= write;
 }

@@ -5,7 +5,7 @@
  * Model
  *   Nearly all records are hits of the first level of the data path, or of L1I, in lines that their shadows have, and
  *   misses of the first level of the data path that the second serves, which have no listener or are only counted.
- *   The loop says these, and what it says is what class.c would say; it ends at the first word that is something
+ *   The loop says these, and what it says is what classify.c would say; it ends at the first word that is something
  *   else. What it needs of shadows and rows is in registers meanwhile. Rows are asked of the host's memory ahead. There
  *   are several such loops, made from one: without evictors, for narrow ones and for wide ones.
  *

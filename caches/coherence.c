@@ -59,6 +59,7 @@
 #include <string.h>
 
 #include "caches/coherence_priv.h"
+#include "caches/event_log_priv.h"
 
 #define L1I_NODE(coherence) ((coherence)->private_levels)
 #define FIRST_ROOM C2_HOST_SIZE(4096u, 64u)
@@ -147,24 +148,31 @@ struct taken {
     bool marked;      /* a level, or its shadow, had it */
 };
 
-static void coherence_take_level(struct cache_coherence *coherence, struct cache_level *level, uint32_t node,
-                                 const struct cache_request *request, struct taken *taken)
+/* Of a core's own levels: the line is out of it; says whether it was there. */
+static bool coherence_lose(struct caches *caches, struct cache_level *level, uint32_t slot, bool *dirty)
 {
+    const bool copy = cache_level_invalidate(level, cache_lines_row(&caches->lines, slot), dirty);
+    if (copy)
+        cache_event_log_lose(caches, level, slot);
+    return copy;
+}
+
+static void coherence_take_level(struct caches *caches, struct cache_level *level, uint32_t node, uint32_t slot,
+                                 struct taken *taken)
+{
+    struct cache_coherence *coherence = caches->coherence;
     C2_PROMISE(level->core != coherence->origin.core && node < coherence->own_nodes);
     struct caches_core_level *counts = &coherence->levels[level->core * coherence->own_nodes + node];
-    struct cache_state *const row = request->row, *state = &row[level->level_index];
     bool dirty = false;
-    if (C2_UNLIKELY(level->prefetch) && cache_prefetch_taken(level, request->slot))
+    if (C2_UNLIKELY(level->prefetch) && cache_prefetch_taken(level, slot))
         coherence->counts[level->core].prefetches_taken += coherence->measuring;
-    const bool in_shadow = cache_shadow_take(&level->shadow, state->stamp);
-    const bool copy = cache_level_invalidate(level, row, &dirty);
-    if (in_shadow || copy)
-        state->stamp = SHADOW_TAKEN;
+    const bool copy = coherence_lose(caches, level, slot, &dirty);
+    const bool marked = cache_classifier_take(caches->classifier, level->level_index, slot, copy);
     counts->invalidations += copy && coherence->measuring;
     counts->interventions += dirty && coherence->measuring;
     taken->copy |= copy;
     taken->dirty |= dirty;
-    taken->marked |= in_shadow || copy;
+    taken->marked |= marked;
 }
 
 static bool held_by_shared(const struct caches *caches, const struct cache_state *row)
@@ -177,22 +185,21 @@ static bool held_by_shared(const struct caches *caches, const struct cache_state
 
 /* No shared level has the line, as a core has it. Those that have been asked for it have lost it, and so have their
  * shadows. */
-static void forward(struct caches *caches, struct cache_state *row)
+static void forward(struct caches *caches, uint32_t slot)
 {
-    C2_PROMISE(!held_by_shared(caches, row));
-    for (uint32_t i = caches->coherence->private_levels; i < caches->level_count; i++) {
-        cache_shadow_take(&caches->level[i].shadow, row[i].stamp);
-        row[i].stamp = SHADOW_TAKEN;
-    }
+    C2_PROMISE(!held_by_shared(caches, cache_lines_row(&caches->lines, slot)));
+    cache_event_log_catch_up(caches);
+    for (uint32_t i = caches->coherence->private_levels; i < caches->level_count; i++)
+        cache_classifier_take(caches->classifier, i, slot, true);
 }
 
-static void count_intervention(struct caches *caches, uint32_t core, struct cache_state *row)
+static void count_intervention(struct caches *caches, uint32_t core, uint32_t slot)
 {
     C2_PROMISE(core != caches->coherence->origin.core);
     struct cache_coherence *coherence = caches->coherence;
-    const bool forwarded = !held_by_shared(caches, row);
+    const bool forwarded = !held_by_shared(caches, cache_lines_row(&caches->lines, slot));
     if (forwarded)
-        forward(caches, row);
+        forward(caches, slot);
     if (!coherence->measuring)
         return;
     coherence->counts[coherence->origin.core].interventions++;
@@ -224,13 +231,14 @@ static bool coherence_take(struct caches *caches, const struct cache_request *re
     struct cache_coherence *coherence = caches->coherence;
     struct cache_directed *line = &coherence->lines[request->slot];
     struct taken taken = {.copy = false};
+    cache_event_log_catch_up(caches);
     for (uint32_t i = 0; i < coherence->own_nodes; i++)
-        coherence_take_level(coherence, own_node(caches, core, i), i, request, &taken);
+        coherence_take_level(caches, own_node(caches, core, i), i, request->slot, &taken);
     C2_PROMISE((taken.copy || !taken.dirty) && !has_copy(caches, core, request->row));
     if (taken.copy)
         count_invalidation(coherence, core);
     if (taken.dirty)
-        count_intervention(caches, core, request->row);
+        count_intervention(caches, core, request->slot);
     if (taken.dirty && !coherence->keeps_stores)
         write_down(caches, core, request->row);
     if (!taken.marked)
@@ -243,10 +251,11 @@ static bool coherence_take(struct caches *caches, const struct cache_request *re
 }
 
 /* A read of another core: the owner's copies are clean then. */
-static void coherence_share(struct caches *caches, struct cache_state *row, uint32_t core)
+static void coherence_share(struct caches *caches, uint32_t slot, uint32_t core)
 {
     C2_PROMISE(core != caches->coherence->origin.core);
     struct cache_coherence *coherence = caches->coherence;
+    struct cache_state *row = cache_lines_row(&caches->lines, slot);
     bool dirty = false;
     for (uint32_t i = 0; i < coherence->own_nodes; i++) {
         uint32_t *residency = &row[own_node(caches, core, i)->level_index].residency;
@@ -256,7 +265,7 @@ static void coherence_share(struct caches *caches, struct cache_state *row, uint
     }
     if (!dirty)
         return;
-    count_intervention(caches, core, row);
+    count_intervention(caches, core, slot);
     write_down(caches, core, row);
 }
 
@@ -285,7 +294,7 @@ static void coherence_read_line(struct caches *caches, const struct cache_reques
 {
     const uint32_t core = caches->coherence->origin.core;
     if (line->owner != 0 && line->owner != core + 1)
-        coherence_share(caches, request->row, line->owner - 1);
+        coherence_share(caches, request->slot, line->owner - 1);
     if (line->sharers & ~cache_core_bit(core))
         line->owner = 0;
     else if (line->sharers == 0)
@@ -294,12 +303,14 @@ static void coherence_read_line(struct caches *caches, const struct cache_reques
 }
 
 /* The core's levels that will say that the line was taken, if they are asked. */
-static uint32_t marked_nodes(const struct caches *caches, const struct cache_state *row)
+static uint32_t marked_nodes(struct caches *caches, uint32_t slot)
 {
     uint32_t nodes = 0;
-    for (uint32_t i = 0; i < caches->coherence->own_nodes; i++)
-        nodes |= (uint32_t)(row[own_node(caches, caches->coherence->origin.core, i)->level_index].stamp == SHADOW_TAKEN)
-                 << i;
+    cache_event_log_catch_up(caches);
+    for (uint32_t i = 0; i < caches->coherence->own_nodes; i++) {
+        const struct cache_level *level = own_node(caches, caches->coherence->origin.core, i);
+        nodes |= (uint32_t)cache_classifier_is_taken(caches->classifier, level->level_index, slot) << i;
+    }
     return nodes;
 }
 
@@ -309,7 +320,7 @@ bool cache_coherence_before(struct caches *caches, const struct cache_request *r
     struct cache_coherence *coherence = caches->coherence;
     struct cache_directed *line = &coherence->lines[request->slot];
     const uint64_t me = cache_core_bit(coherence->origin.core);
-    coherence->marked = line->marked & me ? marked_nodes(caches, request->row) : 0;
+    coherence->marked = line->marked & me ? marked_nodes(caches, request->slot) : 0;
     coherence->upgraded = false;
     coherence->asked = !(line->sharers & me) || (request->write && line->owner != coherence->origin.core + 1);
     if (!request->write) {
@@ -370,7 +381,7 @@ static void coherence_filter_out(struct caches *caches, uint32_t core, uint32_t 
     struct cache_state *row = cache_lines_row(&caches->lines, slot);
     bool dirty = false;
     for (uint32_t i = 0; i < coherence->own_nodes; i++) {
-        const bool copy = cache_level_invalidate(own_node(caches, core, i), row, &dirty);
+        const bool copy = coherence_lose(caches, own_node(caches, core, i), slot, &dirty);
         coherence->levels[core * coherence->own_nodes + i].filter_invalidations += copy && coherence->measuring;
     }
     coherence->counts[core].filter_invalidations += coherence->measuring;
@@ -412,12 +423,12 @@ static void has_none(struct caches *caches, struct cache_directed *line, uint32_
 
 static void notify_outcome(const struct caches *caches, struct caches_outcome *outcome, uint32_t victim)
 {
-    if (outcome)
-        outcome->upgraded = caches->coherence->upgraded;
-    if (!outcome || victim == LINES_NO_SLOT)
+    if (!outcome)
         return;
-    outcome->filtered = true;
-    outcome->filtered_line.v = cache_lines_line(&caches->lines, victim);
+    outcome->upgraded = caches->coherence->upgraded;
+    outcome->filtered = victim != LINES_NO_SLOT;
+    if (outcome->filtered)
+        outcome->filtered_line.v = cache_lines_line(&caches->lines, victim);
 }
 
 bool cache_coherence_after(struct caches *caches, const struct cache_request *request, struct caches_outcome *outcome)
@@ -430,7 +441,7 @@ bool cache_coherence_after(struct caches *caches, const struct cache_request *re
     bool missed = false;
     look_at_evicted(caches);
     if (coherence->marked != 0) {
-        const uint32_t left = marked_nodes(caches, request->row);
+        const uint32_t left = marked_nodes(caches, request->slot);
         missed = left != coherence->marked;
         if (left == 0)
             line->marked &= ~me;
@@ -498,7 +509,8 @@ bool cache_coherence_claims(struct caches *caches, const struct cache_request *r
     if (line->touched == me && line->owner == core + 1)
         return true;
     if (line->owner != 0 && line->owner != core + 1)
-        coherence_share(caches, request->row, line->owner - 1); /* no byte is written: what was dirty is written down */
+        coherence_share(caches, request->slot,
+                        line->owner - 1); /* no byte is written: what was dirty is written down */
     for (uint64_t others = line->touched & ~me; others != 0; others &= others - 1)
         if (!coherence_take(caches, request, (uint32_t)__builtin_ctzll(others)))
             return false;
@@ -531,6 +543,8 @@ void caches_on_core(struct caches *caches, const struct caches_origin *origin)
                                                                  : NULL;
         caches->port[CACHE_PORT_WALK] = cache_node(caches, origin->core, caches->machine.walks_from);
     }
+    if (origin->core != coherence->origin.core)
+        cache_event_log_core(caches, origin->core);
     coherence->origin = *origin;
     caches->lines.core = origin->core;
 }
@@ -563,6 +577,7 @@ bool cache_coherence_holds(const struct caches *caches, uint32_t slot)
 {
     const struct cache_directed *line = &caches->coherence->lines[slot];
     const struct cache_state *row = cache_lines_row(&caches->lines, slot);
+    cache_event_log_catch_up((struct caches *)caches);
     C2_ASSERT(line->owner == 0 || line->sharers == cache_core_bit(line->owner - 1));
     C2_ASSERT((line->sharers & line->lost) == 0);
     if (caches->coherence->filter)
@@ -573,8 +588,10 @@ bool cache_coherence_holds(const struct caches *caches, uint32_t slot)
             const struct cache_level *level = own_node(caches, core, i);
             const struct cache_state *state = &row[level->level_index];
             C2_ASSERT((state->residency & 1) == 0 || line->owner == core + 1);
-            C2_ASSERT(state->stamp < level->shadow.horizon || (line->touched >> core & 1));
-            C2_ASSERT(state->stamp != SHADOW_TAKEN || (line->marked >> core & 1));
+            C2_ASSERT((line->touched >> core & 1) ||
+                      !cache_classifier_has(caches->classifier, level->level_index, slot));
+            C2_ASSERT((line->marked >> core & 1) ||
+                      !cache_classifier_is_taken(caches->classifier, level->level_index, slot));
         }
     }
     return true;

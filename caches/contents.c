@@ -10,7 +10,7 @@
  *   of a set stay where they are, and policy.c says which has to leave.
  *   A miss leaves behind the end of the event log what a brief record of it has: the levels that missed, and which
  *   lines had to leave them; and before that which lines exclusive levels have lost besides. All else - shadows,
- *   classes, evictors, outcomes - is said later of what is written down of it (event log.c, class.c), and changes
+ *   classes, evictors, outcomes - is said later of what is written down of it (event_log.c, classify.c), and changes
  *   nothing here.
  *
  * Counting
@@ -60,7 +60,8 @@ static struct cache_sets contents_sets_of(const struct cache_policy *policy)
 enum c2_status cache_contents_init(struct caches *caches, struct c2_error *err)
 {
     C2_ASSERT(cache_contents_suit(caches));
-    enum c2_status status = cache_event_log_init(caches, err);
+    enum c2_status status = C2_OK;
+    cache_lines_bare(&caches->lines);
     for (uint32_t i = 0; i < caches->node_count && status == C2_OK; i++) {
         struct cache_level *level = &caches->level[i];
         level->l1_handle.notified = LINES_NO_SLOT;
@@ -82,7 +83,6 @@ void cache_contents_end(struct caches *caches)
 {
     for (uint32_t i = 0; i < caches->node_count; i++)
         cache_sets_end(&caches->level[i].sets);
-    cache_event_log_end(caches);
 }
 
 /* ------------------------------------------------------------------ forms */
@@ -145,7 +145,7 @@ void cache_contents_link(struct caches *caches)
         struct caches_l1_handle *l1_handle = &level->l1_handle;
         l1_handle->caches = caches;
         l1_handle->event_log = &caches->event_log.end;
-        l1_handle->level_index_word = (uint64_t)level->level_index << CACHES_TAPE_COLUMN;
+        l1_handle->level_index_word = (uint64_t)level->number << CACHES_TAPE_COLUMN;
         l1_handle->missed = l1_handle->level_index_word | TAPE_BRIEF_FIRST;
         l1_handle->word = &nothing;
         l1_handle->others = caches->usual ? caches->access : cache_untried;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The first stage of an access of a usual machine: what the levels hold. The second is class.c.
+ * The first stage of an access of a usual machine: what the levels hold. The second is classify.c.
  */
 #ifndef C2_CONTENTS_PRIV_H
 #define C2_CONTENTS_PRIV_H

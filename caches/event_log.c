@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * event log: what the contents of a usual machine tell its classes.
+ * event log: what the contents of a machine tell its classes.
  *
  * Model
- *   An access is simulated in two stages. The first (access.c, contents.c) decides what the levels hold, and writes a
- *   record on the event log; the second (class.c) reads it and says what it was: shadows, classes, evictors. Nothing
- *   goes back, so that the second may come at any time later, in the order of the event log, on whatever thread.
+ *   An access is simulated in two stages. The first (contents.c, path.c) decides what the levels hold, and writes a
+ *   record on the event log; the second (classify.c) reads it and says what it was: shadows, classes, evictors. Of a
+ *   usual machine nothing goes back, so that the second may come at any time later, in the order of the event log, on
+ *   whatever thread.
  *     hit        one word: the slot, and the level index of the level. None where the level was asked for this line
  *     last miss       the same word, with the number of levels that missed. If there is a listener, behind it the
  *                access site, three words of the caller's, and for each level that missed its set and its victim; and,
@@ -21,8 +22,16 @@
  *                level index and the slot, and the set that it was pushed out of, if it has not moved up
  *     note       three words of the caller's, and an access site
  *     group      lines that are new get their rows
+ *   Of machines that are not usual (path.c), besides:
+ *     passed     in the last word of a miss, how many levels a store passes that do not take what they do not have; a
+ *                hit that passes is written as a miss of no level
+ *     lost       a level has lost a line, but as the victim of a fill or of a level above: by back-invalidation, to
+ *                another core, or to a prefetch
+ *     fetched    a prefetch of a line, and how many levels below are asked for it
+ *     core       another one makes the accesses from here on, whose levels the level indices name
  *   The event log is the caller's (caches_defer_to), and handed on when it is full; else the caches have one, and judge
- *   it themselves when it is full, when they tell an outcome, and when they are asked for counts.
+ *   it themselves when it is full, when they tell an outcome, when they are asked for counts, and when another core
+ *   takes a line, or an instruction throws it away: then shadows lose it too, and are to be current.
  *
  * Invariants
  *   Between two accesses the event log has room for all that one access and its walks may write.
@@ -34,20 +43,24 @@
 
 enum c2_status cache_event_log_init(struct caches *caches, struct c2_error *err)
 {
-    caches->classifier = c2_calloc(1, sizeof *caches->classifier);
     caches->event_log.own = c2_alloc((OWN_WORDS + CACHES_TAPE_SLACK) * sizeof *caches->event_log.own);
-    if (!caches->classifier || !caches->event_log.own)
+    if (!caches->event_log.own)
         return c2_fail_memory(err, "what is to be said of a cache");
-    caches->event_log.end.at = caches->event_log.words = caches->event_log.own;
-    caches->event_log.end.stop = caches->event_log.own + OWN_WORDS;
-    cache_classifier_init(caches->classifier, caches);
-    return C2_OK;
+    cache_event_log_use_own(caches);
+    return cache_classifier_create(&caches->classifier, caches, err);
 }
 
 void cache_event_log_end(struct caches *caches)
 {
     c2_free(caches->event_log.own);
-    cache_classifier_end(caches->classifier);
+    cache_classifier_destroy(caches->classifier);
+}
+
+void cache_event_log_use_own(struct caches *caches)
+{
+    C2_ASSERT(caches->event_log.end.at == caches->event_log.words);
+    caches->event_log.end.at = caches->event_log.words = caches->event_log.own;
+    caches->event_log.end.stop = caches->event_log.own + OWN_WORDS;
 }
 
 /* Of its own event log: the rows are there, so all that may go wrong is what `failed` says. */
@@ -63,7 +76,7 @@ bool cache_event_log_is_own(const struct caches *caches) { return caches->event_
 
 void cache_event_log_catch_up(struct caches *caches)
 {
-    if (caches->usual && cache_event_log_is_own(caches))
+    if (cache_event_log_is_own(caches))
         event_log_say(caches, &caches->classifier->outcome);
 }
 
@@ -97,7 +110,7 @@ void cache_event_log_push(struct caches *caches, uint32_t words)
     memmove(at + 1 + behind, at, words * sizeof *at);
     *at++ = TAPE_PUSHED << TAPE_COLUMN | (uint64_t)behind << TAPE_BEHIND;
     for (uint32_t i = 0; i < trail->pushed_count; i++) {
-        *at++ = (uint64_t)trail->pushed[i].level_index << 32 | trail->pushed[i].slot;
+        *at++ = (uint64_t)trail->pushed[i].number << 32 | trail->pushed[i].slot;
         *at++ = trail->pushed[i].set;
     }
     trail->pushed_count = 0;
@@ -137,20 +150,28 @@ static inline uint64_t lost_first(const struct caches *caches, const struct cach
     return first->depth != 0 ? caches->trail.lost : 0;
 }
 
+/* All of the trail; so it has a word more than a miss of one level. lost: as above. */
+static uint64_t *put_all(struct caches *caches, const struct caches_noted *noted, uint64_t lost)
+{
+    uint64_t *at = caches->event_log.end.at, said[CACHES_MAX_LEVELS + 1];
+    const uint32_t missed = event_log_missed(*at);
+    memcpy(said, at, (1 + missed) * sizeof *said);
+    at = put_head(at, first_word(said[0], TAPE_HEAD + (missed != 0 ? missed : 1) + 1), noted);
+    if (missed == 0)
+        *at++ = 0;
+    for (uint32_t i = 0; i < missed; i++) {
+        *at++ = (uint64_t)caches->trail.set[i] << 32 | (uint32_t)said[1 + i];
+        lost |= i != 0 ? said[1 + i] >> 32 << 8 * i : 0;
+    }
+    *at++ = lost | (uint64_t)caches->trail.passing << TAPE_PASSING;
+    return at;
+}
+
 static __attribute__((noinline)) uint64_t *put_further(struct caches *caches, const struct caches_noted *noted)
 {
     const struct cache_level *first = level_asked(caches);
-    uint64_t *at = caches->event_log.end.at, said[CACHES_MAX_LEVELS + 1], lost = lost_first(caches, first);
-    const uint32_t missed = event_log_missed(*at);
-    memcpy(said, at, (1 + missed) * sizeof *said);
-    at = put_head(at, first_word(said[0], TAPE_HEAD + 1 + missed), noted);
-    *at++ = first_set(caches, first, (uint32_t)said[0]) << 32 | (uint32_t)said[1];
-    for (uint32_t i = 1; i < missed; i++) {
-        *at++ = (uint64_t)caches->trail.set[i] << 32 | (uint32_t)said[1 + i];
-        lost |= said[1 + i] >> 32 << 8 * i;
-    }
-    *at++ = lost;
-    return at;
+    caches->trail.set[0] = (uint32_t)first_set(caches, first, (uint32_t)*caches->event_log.end.at);
+    return put_all(caches, noted, lost_first(caches, first));
 }
 
 /* One level has missed that is above all others, so what it loses only it has lost. */
@@ -206,15 +227,49 @@ void caches_put_back(struct caches *caches, const struct caches_aside *aside)
     memcpy(caches->event_log.end.at, aside->word, sizeof aside->word);
 }
 
-void caches_classify(struct caches *caches, struct caches_outcome *outcome)
+void cache_event_log_classify(struct caches *caches, struct caches_outcome *outcome)
 {
     const struct caches_noted noted = {.access_site = caches->lines.access_site};
     C2_ASSERT(cache_event_log_is_own(caches));
-    const uint32_t slot = (uint32_t)*caches->event_log.end.at;
-    caches->event_log.end.at = event_log_put_miss(caches, &noted);
+    caches->event_log.end.at = caches->usual ? event_log_put_miss(caches, &noted) : put_all(caches, &noted, 0);
     event_log_say(caches, outcome ? outcome : &caches->classifier->outcome);
+}
+
+void caches_classify(struct caches *caches, struct caches_outcome *outcome)
+{
+    const uint32_t slot = (uint32_t)*caches->event_log.end.at;
+    cache_event_log_classify(caches, outcome);
     C2_PROMISE(cache_access_holds(caches, slot));
 }
+
+/* ------------------------------------------------------------------ machines that are not usual */
+
+static void put_on_own(struct caches *caches, uint64_t kind, uint32_t slot, uint64_t word)
+{
+    C2_PROMISE(!caches->usual && cache_event_log_is_own(caches));
+    cache_event_log_put(caches, kind << TAPE_COLUMN | UINT64_C(1) << TAPE_BEHIND | slot);
+    cache_event_log_put(caches, word);
+    if (C2_UNLIKELY(caches->event_log.end.at >= caches->event_log.end.stop))
+        cache_event_log_catch_up(caches);
+}
+
+void cache_event_log_lose(struct caches *caches, const struct cache_level *level, uint32_t slot)
+{
+    if (caches->classifier->rows.evictors == CACHE_ROWS_NONE)
+        return;
+    cache_event_log_put(caches, TAPE_LOST << TAPE_COLUMN | UINT64_C(2) << TAPE_BEHIND | slot);
+    cache_event_log_put(caches, caches->lines.access_site);
+    cache_event_log_put(caches, level->level_index);
+    if (C2_UNLIKELY(caches->event_log.end.at >= caches->event_log.end.stop))
+        cache_event_log_catch_up(caches);
+}
+
+void cache_event_log_fetch(struct caches *caches, const struct cache_level *level, uint32_t slot, uint32_t below)
+{
+    put_on_own(caches, TAPE_FETCHED, slot, (uint64_t)below << 32 | level->number);
+}
+
+void cache_event_log_core(struct caches *caches, uint32_t core) { put_on_own(caches, TAPE_CORE, 0, core); }
 
 /* ------------------------------------------------------------------ a event log of the caller's */
 

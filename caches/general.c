@@ -3,40 +3,15 @@
  * general: a usual machine in the middle of a run becomes one like all others.
  *
  * Model
- *   What contents.c and class.c know - lines in sets by age, stamps and evictors in rows, counts in parts - is put
- *   where path.c looks for it: ways and seats, states, counts. Slots stay what they are. From then on every access goes
- *   the long way, to the same counts; it does so where something happens that the short one has no place for
- *   (instructed.c).
+ *   What contents.c knows - lines in sets by age - is put where path.c looks for it: ways and seats, states. Slots and
+ *   classes stay what they are. From then on every access goes the long way, to the same counts; it does so where
+ *   something happens that the short one has no place for (instructed.c).
  * Invariants
- *   Counts, contents, the order of each set, shadows and evictors are the same before and after.
+ *   Contents, and the order of each set, are the same before and after.
  */
 #include "caches/contents_priv.h"
 #include "caches/instructed_priv.h"
 #include "caches/event_log_priv.h"
-
-/* Stamps and evictors of one line. */
-static void move_row(struct caches *caches, uint32_t slot)
-{
-    struct cache_rows *rows = &caches->classifier->rows;
-    for (uint32_t level_index = 0; level_index < caches->node_count; level_index++) {
-        const uint32_t *stamp = cache_stamp(&rows->stamps, slot, caches->classifier->level[level_index].shadow.at);
-        if (!stamp)
-            continue; /* of L1I, beside which there is nothing: it was never asked */
-        cache_lines_state(&caches->lines, slot, level_index)->stamp = *stamp;
-        if (rows->evictors != CACHE_ROWS_NONE)
-            *cache_lines_evictor_at(&caches->lines, slot, level_index) = cache_rows_evictor(rows, slot, level_index);
-    }
-}
-
-static void move_shadow(struct caches *caches, uint32_t level_index)
-{
-    struct cache_shadow *from = &caches->classifier->level[level_index].shadow,
-                        *to = &caches->level[level_index].shadow;
-    *to = *from;
-    to->stamps = &caches->lines.stamps;
-    to->at = 2 * level_index;
-    *from = (struct cache_shadow){.log = NULL};
-}
 
 /* A level whose words are the policy's. */
 static void move_dirt(struct caches *caches, struct cache_level *level)
@@ -82,26 +57,16 @@ static void leave_front(struct caches_l1_handle *l1_handle)
 enum c2_status cache_generalize(struct caches *caches, struct c2_error *err)
 {
     cache_event_log_catch_up(caches);
-    C2_ASSERT(caches->event_log.end.at == caches->event_log.words &&
-              caches->classifier->rows.stamps.groups == caches->lines.groups);
-    if (!cache_lines_dress(&caches->lines, caches->classifier->rows.evictors != CACHE_ROWS_NONE))
+    cache_event_log_use_own(caches);
+    if (!cache_lines_dress(&caches->lines))
         return c2_fail_memory(err, "the table of lines accessed");
-    for (uint32_t i = 0; i < caches->node_count; i++)
-        cache_level_counts(caches, i);
     caches->usual = false;
-    for (uint32_t slot = 0; slot < caches->lines.groups << LINES_GROUP_SHIFT; slot++)
-        move_row(caches, slot);
     for (uint32_t i = 0; i < caches->node_count; i++) {
-        move_shadow(caches, i);
         move_sets(caches, &caches->level[i]);
         leave_front(&caches->level[i].l1_handle);
     }
-    const bool failed = caches->classifier->rows.failed;
-    cache_event_log_end(caches);
-    caches->classifier = NULL;
-    caches->event_log = (struct cache_event_log){.words = NULL};
     caches->far = 0;
     caches->last[CACHES_DATA] = caches->last[CACHES_FETCH] = LINES_NO_SLOT;
     cache_contents_link(caches);
-    return failed ? c2_fail_memory(err, "the table of lines accessed") : C2_OK;
+    return caches->classifier->rows.failed ? c2_fail_memory(err, "the table of lines accessed") : C2_OK;
 }

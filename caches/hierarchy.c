@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The hierarchy: the levels of a machine, put together. This file has the life of it, access.c the way of an
- * access up to the first miss, path.c what follows. Usual machines take contents.c and, later, class.c instead, which
- * come to the same counts: without shortcuts (-DC2_NO_SHORTCUTS) there are none.
+ * The hierarchy: the levels of a machine, put together. This file has the life of it, access.c what an access begins
+ * with, path.c what the levels do. Usual machines take contents.c instead, which comes to the same: without shortcuts
+ * (-DC2_NO_SHORTCUTS) there are none. Both leave events, of which classify.c makes classes and outcomes.
  *
  * Model
  *   Levels are the nodes of a tree whose root is memory: each refers to the one that is asked next. Accesses enter at
@@ -91,6 +91,7 @@ static enum c2_status hierarchy_init_level(struct caches *caches, uint32_t core,
     struct cache_level *level = cache_node(caches, core, depth);
     const uint32_t level_index = (uint32_t)(level - caches->level);
     depth = l1i ? 0 : depth;
+    level->number = l1i ? machine->level_count : depth;
     level->depth = depth;
     level->core = core;
     level->above = c2_calloc(caches->node_count, sizeof *level->above);
@@ -127,6 +128,8 @@ static enum c2_status init_levels(struct caches *caches, uint64_t seed, struct c
     for (uint32_t core = 0; core < cores && status == C2_OK; core++)
         status = init_core(caches, core, seed, err);
     caches->prefetchers = caches_machine_prefetches(machine);
+    if (status == C2_OK)
+        status = cache_event_log_init(caches, err);
     if (status == C2_OK && caches->prefetchers)
         return cache_prefetch_init(caches, err);
     caches->usual = status == C2_OK && cores == 1 && SHORTCUT(cache_contents_suit(caches));
@@ -223,6 +226,7 @@ void caches_destroy(struct caches *caches)
     for (uint32_t i = 0; i < caches->node_count; i++)
         cache_level_end(&caches->level[i]);
     cache_contents_end(caches);
+    cache_event_log_end(caches);
     cache_prefetch_end(caches);
     cache_instructed_end(caches);
     cache_coherence_end(caches);
@@ -235,10 +239,8 @@ void caches_destroy(struct caches *caches)
 enum c2_status caches_keep_evictors(struct caches *caches, struct c2_error *err)
 {
     (void)err; /* rows get longer with the first line */
-    if (caches->usual)
-        caches->classifier->rows.evictors = CACHE_ROWS_NARROW;
-    else
-        cache_lines_keep_evictors(&caches->lines);
+    C2_ASSERT(caches->lines.groups == 0);
+    caches->classifier->rows.evictors = CACHE_ROWS_NARROW;
     return C2_OK;
 }
 
@@ -252,19 +254,18 @@ void caches_set_instruction(struct caches *caches, struct guest_va pc)
 
 /* ------------------------------------------------------------------ getters */
 
-/* A usual machine's counts are made of those that its contents and classes keep. */
+/* They are made of those that contents and classes keep. */
 const struct caches_counts *cache_level_counts(const struct caches *caches, uint32_t level_index)
 {
     const struct cache_level *level = &caches->level[level_index];
     struct caches_counts *n = (struct caches_counts *)&level->counts; /* what it says stays the same */
-    if (!caches->usual)
-        return n;
     cache_event_log_catch_up((struct caches *)caches);
     const uint64_t(*said)[CACHES_COHERENCE + 1] = caches->classifier->level[level_index].said;
     n->cold = said[1][CACHES_COLD];
     n->capacity = said[1][CACHES_CAPACITY];
     n->conflict = said[1][CACHES_CONFLICT];
-    n->fa_only_misses = said[0][CACHES_COLD] + said[0][CACHES_CAPACITY];
+    n->coherence = said[1][CACHES_COHERENCE];
+    n->fa_only_misses = said[0][CACHES_COLD] + said[0][CACHES_CAPACITY] + said[0][CACHES_COHERENCE];
     n->hits = level->l1_handle.hits[0] + level->l1_handle.hits[1];
     n->reads = level->l1_handle.hits[0] + level->misses[0];
     n->writes = level->l1_handle.hits[1] + level->misses[1];
@@ -272,7 +273,7 @@ const struct caches_counts *cache_level_counts(const struct caches *caches, uint
     n->write_misses = level->misses[1];
     n->misses = n->read_misses + n->write_misses;
     n->accesses = n->hits + n->misses;
-    n->fa_misses = n->cold + n->capacity + n->fa_only_misses;
+    n->fa_misses = n->cold + n->capacity + n->coherence + n->fa_only_misses;
     return n;
 }
 

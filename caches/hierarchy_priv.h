@@ -11,20 +11,22 @@
 enum cache_port { CACHE_PORT_DATA, CACHE_PORT_FETCH, CACHE_PORT_WALK, CACHE_PORTS };
 _Static_assert((int)CACHE_PORT_DATA == CACHES_DATA && (int)CACHE_PORT_FETCH == CACHES_FETCH, "sides are ports");
 
-/* What an access does besides: a victim of the level above pushes another line out of an exclusive level, or a line
- * moves up from there. */
+/* What an access does besides: a victim of the level above pushes another line out of an exclusive level, or the line
+ * moves, up from there or out of the set that it was in under another name. */
 struct cache_pushed {
-    uint32_t level_index, slot; /* the level, and the line that it has lost */
-    uint32_t set;               /* pushed out of it; CACHE_MOVED: the line has moved up */
+    uint32_t number, slot; /* the level, as the core numbers them, and the line that it has lost */
+    uint32_t set;          /* pushed out of it; CACHE_MOVED: the line has moved */
 };
 #define CACHE_MOVED UINT32_MAX
-/* At most each level that is filled pushes a line out of each exclusive one, and a line moves up. */
-#define CACHE_MAX_PUSHED (CACHES_MAX_LEVELS * CACHES_MAX_LEVELS / 4 + 1)
+/* At most each level that is filled pushes a line out of each exclusive one, a line moves up, and leaves the other sets
+ * of levels that are filled. */
+#define CACHE_MAX_PUSHED (CACHES_MAX_LEVELS * CACHES_MAX_LEVELS / 4 + 1 + CACHES_MAX_LEVELS)
 
-/* Of an access of a usual machine that missed, what is not in the brief record at the end of the event log. */
+/* Of an access that missed, what is not in the brief record at the end of the event log. */
 struct cache_trail {
-    uint32_t set[CACHES_MAX_LEVELS]; /* of levels that missed, counted from the one asked first, which is not among
-                                        them; through all slices, from 0 */
+    uint32_t set[CACHES_MAX_LEVELS]; /* of levels that missed, counted from the one asked first, which of usual machines
+                                        is not among them; through all slices, from 0 */
+    uint32_t passing; /* so many of the levels asked, from the first one on, a store passes that does not fill them */
     uint32_t
         lost;   /* of that one, if there are levels above it: which of these have lost its victim, by level indices */
     bool dirty; /* a line is on its way up from an exclusive level, and is dirty; it was in: */
@@ -49,7 +51,7 @@ struct cache_event_log {
 struct caches {
     struct cache_level *port[CACHE_PORTS]; /* the level that is asked first; NULL: none */
     uint32_t level_count;                  /* of the data path */
-    bool usual;                            /* accesses go by contents.c, later class.c; and then these: */
+    bool usual;                            /* accesses go by contents.c; and then these: */
     cache_access_function *access;         /* at the ports of data and fetches */
     cache_access_function *access_any;     /* at any level */
     cache_access_function *missed;         /* the rest of `access` where the level asked first does not have the line */
@@ -94,19 +96,15 @@ struct cache_request {
 enum c2_status cache_access_from(struct caches *caches, struct cache_request *request, struct caches_outcome *outcome,
                                  struct c2_error *err);
 
-/* What of it the levels do: the first is asked, and what follows from a miss. Says what cache_path_miss() says, at a
- * hit the first. access.c */
-struct cache_level *cache_access_first(struct caches *caches, const struct cache_request *request,
-                                       struct caches_outcome *outcome);
+/* What of it the levels do: the first is asked, and what follows from a miss; and what is said of it. Says which level
+ * has the line then, the nearest one; NULL: none, and the store is memory's. path.c */
+struct cache_level *cache_path_access(struct caches *caches, const struct cache_request *request,
+                                      struct caches_outcome *outcome);
 
 /* A read that enters at any level. access.c */
 enum c2_status cache_access_at(struct caches *caches, struct cache_level *first, struct cache_line line,
                                struct caches_outcome *outcome, struct c2_error *err);
 
-/* The rest of an access that missed the level asked first, which has counted it. That level's event is filled but for
- * the eviction. Says which level has the line then, the nearest one; NULL: none, and the store is memory's. path.c */
-struct cache_level *cache_path_miss(struct caches *caches, const struct cache_request *request,
-                                    struct caches_outcome *outcome);
 /* A store is done in this level, or (NULL) in memory: it goes on from there if it must. path.c */
 void cache_path_store(struct caches *caches, const struct cache_request *request, struct cache_level *level);
 
@@ -174,77 +172,18 @@ static inline bool cache_level_holds(const struct cache_level *level, const stru
     return way != 0;
 }
 
-static inline void cache_count_hit(struct caches_counts *counts, bool write)
+static inline void cache_notify_hit(struct caches_outcome *outcome, uint32_t depth)
 {
-    counts->accesses++;
-    counts->hits++;
-    counts->reads += !write;
-    counts->writes += write;
+    outcome->depth = depth + 1;
+    outcome->served_by = depth;
+    outcome->event[depth].class_ = CACHES_HIT;
 }
 
-/* The classes' counters stand in the order of the classes. */
-#define CACHE_CLASS_COUNTER(field, class_) \
-    _Static_assert(offsetof(struct caches_counts, field) - offsetof(struct caches_counts, cold) == \
-                       (CACHES_##class_ - CACHES_COLD) * sizeof(uint64_t), \
-                   "order of the classes")
-CACHE_CLASS_COUNTER(capacity, CAPACITY);
-CACHE_CLASS_COUNTER(conflict, CONFLICT);
-CACHE_CLASS_COUNTER(coherence, COHERENCE);
-
-static inline void cache_count_miss(struct caches_counts *counts, bool write, enum caches_class class_)
+/* Whether a store that misses the level does not fill it; above: a level above it is filled, so that the line comes by.
+ */
+static inline bool cache_level_passes(const struct cache_level *level, bool write, bool above)
 {
-    counts->accesses++;
-    counts->misses++;
-    counts->reads += !write;
-    counts->read_misses += !write;
-    counts->writes += write;
-    counts->write_misses += write;
-    (&counts->cold)[class_ - CACHES_COLD]++;
-    counts->fa_misses += class_ != CACHES_CONFLICT;
-}
-
-/* All of a miss but the eviction. */
-static inline void cache_notify_miss(struct caches_event *event, const struct cache_level *level, uint32_t slot,
-                                     enum caches_class class_, struct cache_place place)
-{
-    event->class_ = class_;
-    event->set_number = cache_level_set(level, place) - 1;
-    event->evictor = cache_lines_evictor(level->lines, slot, level->level_index);
-    C2_PROMISE(class_ != CACHES_COLD || level->exclusive || event->evictor == 0);
-}
-
-/* Whether the level, if it misses, is not filled; above: a level above it is, so that the line comes by. */
-static inline bool cache_level_passes(const struct cache_level *level, const struct cache_request *request, bool above)
-{
-    return level->around && request->write && !above;
-}
-
-/* One level is asked: shadow, counts, outcome. Says what it was. above: as in cache_level_passes(). */
-static inline enum caches_class cache_level_ask(struct cache_level *level, const struct cache_request *request,
-                                                bool above, struct caches_event *event)
-{
-    struct cache_state *state = &request->row[level->level_index];
-    const bool taken = level->coherent && state->stamp == SHADOW_TAKEN;
-    enum caches_class class_ = C2_UNLIKELY(cache_level_passes(level, request, above))
-                                   ? cache_shadow_pass(&level->shadow, &state->stamp, request->slot)
-                                   : cache_shadow_touch(&level->shadow, &state->stamp, request->slot);
-    if (C2_UNLIKELY(taken))
-        class_ = CACHES_COHERENCE;
-    const bool hit = cache_level_holds(level, state, request->line);
-    if (C2_UNLIKELY(level->prefetch))
-        cache_prefetch_asked(level, request->slot, hit);
-    if (hit) {
-        cache_count_hit(&level->counts, request->write);
-        level->counts.fa_misses += class_ != CACHES_CONFLICT;
-        level->counts.fa_only_misses += class_ != CACHES_CONFLICT;
-        if (event)
-            event->class_ = CACHES_HIT;
-        return CACHES_HIT;
-    }
-    cache_count_miss(&level->counts, request->write, class_);
-    if (event)
-        cache_notify_miss(event, level, request->slot, class_, cache_level_place(level, request->line));
-    return class_;
+    return level->around && write && !above;
 }
 
 #endif

@@ -56,6 +56,7 @@
 #include <string.h>
 
 #include "caches/coherence_priv.h"
+#include "caches/event_log_priv.h"
 #include "caches/instructed_priv.h"
 
 #define MASK_BITS 64u
@@ -421,7 +422,7 @@ static void instructed_combine(struct caches *caches, uint64_t line, uint64_t by
 
 static enum c2_status find_line(struct caches *caches, struct cache_request *request, struct c2_error *err)
 {
-    request->slot = cache_lines_slot(&caches->lines, request->line.physical_line.v);
+    request->slot = caches_slot(caches, request->line.physical_line);
     if (request->slot == LINES_NO_SLOT || !cache_prefetch_reach(caches) || !instructed_reach(caches) ||
         (caches->coherence && !cache_coherence_reach(caches)))
         return instructed_no_memory(err);
@@ -448,15 +449,12 @@ static bool instructed_flush(struct caches *caches, const struct cache_request *
                              struct caches_instructed *counts, uint32_t tag)
 {
     struct held held = {.any = false};
+    cache_event_log_catch_up(caches);
     for (uint32_t i = 0; i < caches->node_count; i++) {
         struct cache_level *level = &caches->level[i];
-        struct cache_state *state = &request->row[i];
-        cache_shadow_take(&level->shadow, state->stamp);
         held.any |= cache_level_invalidate(level, request->row, &held.dirty);
-        state->stamp = 0;
+        cache_classifier_forget(caches->classifier, i, request->slot);
         cache_prefetch_taken(level, request->slot);
-        if (caches->lines.has_evictors)
-            *cache_lines_evictor_at(&caches->lines, request->slot, i) = 0;
     }
     if (caches->coherence)
         cache_coherence_flushed(caches, request->slot);

@@ -32,6 +32,7 @@
  *   Ports, banks, fill buffers, time.
  */
 #include "caches/level_priv.h"
+#include "caches/shadow_priv.h"
 
 #include <inttypes.h>
 
@@ -129,9 +130,6 @@ enum c2_status cache_level_init(struct cache_level *level, const struct caches_m
     if (status == C2_OK)
         status = init_policy(level, seed, err);
     if (status == C2_OK)
-        status = cache_shadow_init(&level->shadow, &lines->stamps, 2 * level_index,
-                                   (uint32_t)(config->size_bytes / machine->line_bytes), err);
-    if (status == C2_OK)
         status = init_allowed(level, caches_machine_cores(machine), err);
     if (status == C2_OK && keep_origin)
         status = init_origin(level, err);
@@ -140,7 +138,6 @@ enum c2_status cache_level_init(struct cache_level *level, const struct caches_m
 
 void cache_level_end(struct cache_level *level)
 {
-    cache_shadow_end(&level->shadow);
     cache_policy_end(&level->policy);
     caches_hash_destroy(level->hash);
     c2_free(level->allowed);
@@ -189,7 +186,6 @@ void cache_level_check(const struct cache_level *level)
         known += cache_level_state(level, slot)->residency != 0;
     C2_ASSERT(taken == known);
     cache_policy_check(&level->policy);
-    cache_shadow_check(&level->shadow);
 }
 
 /* ------------------------------------------------------------------ dump */
@@ -224,13 +220,11 @@ static uint32_t dump_set(const struct cache_level *level, uint32_t set, FILE *to
     return lines;
 }
 
-void cache_level_dump(const struct cache_level *level, const struct cache_shadow *shadow, FILE *to)
+void cache_level_dump(const struct cache_level *level, FILE *to)
 {
-    fprintf(to,
-            "%s: %" PRIu32 " slices of %" PRIu32 " sets of %" PRIu32 " ways, %s; shadow %" PRIu32 " of %" PRIu32
-            " lines; way:line, * is dirty\n",
+    fprintf(to, "%s: %" PRIu32 " slices of %" PRIu32 " sets of %" PRIu32 " ways, %s; way:line, * is dirty\n",
             level->config->name, level->slice_count, level->set_count, level->policy.ways,
-            caches_policy_name(level->config->policy), shadow->live, shadow->capacity);
+            caches_policy_name(level->config->policy));
     for (uint32_t set = 1; set <= level->policy.set_count; set++)
         if (dump_set(level, set, to) != 0)
             fputc('\n', to);

@@ -9,7 +9,6 @@
 #include "caches/lines_priv.h"
 #include "caches/policy_priv.h"
 #include "caches/sets_priv.h"
-#include "caches/shadow_priv.h"
 
 struct cache_prefetch;
 struct cache_coherence;
@@ -17,7 +16,6 @@ struct cache_coherence;
 /* A level is a node of the hierarchy: what misses here asks `next`, what leaves here goes there. */
 struct cache_level {
     struct cache_policy policy;
-    struct cache_shadow shadow;
     struct caches_counts counts;
     struct cache_sets sets; /* of a usual machine: what is here (contents.c): the words of the policy, or, */
     bool ordered;           /* where it has true LRU and all ways may be filled, the lines of a set by age; */
@@ -28,7 +26,8 @@ struct cache_level {
     bool hashed;            /* slices by masks, and shifts and masks find the set in one; */
     unsigned divisor_shift; /* divisor as a power of two */
     struct cache_lines *lines;
-    uint32_t level_index;     /* of the level in them */
+    uint32_t level_index;     /* of the level in them, which counts those of all cores */
+    uint32_t number;          /* of the level to its core: its depth; L1I has the one behind all others */
     uint32_t depth;           /* of the levels that are asked one after the other: its place in an outcome */
     struct cache_level *next; /* NULL: memory */
     bool clean;               /* only fetches enter: it holds nothing dirty */
@@ -88,7 +87,8 @@ enum c2_status cache_level_init(struct cache_level *level, const struct caches_m
 void cache_level_end(struct cache_level *level);
 /* What the model card promises of a way that has a line (C2_PROMISE): it asserts, and is true. */
 bool cache_level_way_holds(const struct cache_level *level, uint32_t way);
-/* Takes the line of a row out if it is there, and says whether it was; *dirty becomes true if it was dirty. */
+/* Takes the line of a row out if it is there, and says whether it was; *dirty becomes true if it was dirty. The classes
+ * are still to be notified of it (event_log_priv.h). */
 bool cache_level_invalidate(struct cache_level *level, const struct cache_state *row, bool *dirty);
 /* A line has come into the level, or left it (prefetch.c). */
 void cache_prefetch_came(const struct cache_level *level, uint32_t slot);
@@ -96,7 +96,7 @@ void cache_prefetch_left(const struct cache_level *level, uint32_t slot);
 /* Another core takes the line: that it was pushed out is over. Says whether it was fetched, and not asked for. */
 bool cache_prefetch_taken(const struct cache_level *level, uint32_t slot);
 void cache_level_check(const struct cache_level *level);
-void cache_level_dump(const struct cache_level *level, const struct cache_shadow *shadow, FILE *to);
+void cache_level_dump(const struct cache_level *level, FILE *to);
 
 static inline struct cache_place cache_level_place(const struct cache_level *level, struct cache_line line)
 {
@@ -162,7 +162,6 @@ static inline struct cache_victim cache_level_take(struct cache_level *level, ui
     if (level->origin)
         victim.virtual_line.v = level->origin[way];
     state->residency = 0;
-    cache_lines_lose(level->lines, victim.slot, level->level_index);
     level->policy.word[way] = 0;
     if (C2_UNLIKELY(level->prefetch))
         cache_prefetch_left(level, victim.slot);

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The footprint of the run: every physical line ever accessed, and what each level knows of it.
+ * The footprint of the run: every physical line ever accessed, and where in the levels it is.
  *
  * Model
  *   Lines come in groups of 64 neighbours. A group gets its number when the first of its lines is accessed, and a line
  *   the slot number*64 + its place. Slots never change, so that rings and ways can name a line by 32 bits.
- *   A line knows for each level when the level was last asked for it, and where in the level it is, side by side in
- *   its row: so whether a level has a line is one load, and no tags are compared at all. Where evictors are kept, a
- *   line has a row of them too, a 64-bit word a level: the access site at the time the level lost it last. Only misses
- *   and their victims look there.
- *   Of a usual machine there are slots alone: what a level has is in its sets (contents.c), and the rows are the
- *   classes' (rows.c).
+ *   A line knows for each level where in the level it is, side by side in its row: so whether a level has a line is one
+ *   load, and no tags are compared at all. Of a usual machine there are slots alone: what a level has is in its sets
+ *   (contents.c). What classes know of a line is in rows.c.
  *
  * Price
  *   The direct-mapped table of recent groups answers for 16 MiB of neighbouring memory in eight instructions; behind
- *   it stands a hash map. 8 bytes a line and level, 16 with evictors.
+ *   it stands a hash map. 4 bytes a line and level.
  *
  * Invariants (cache_lines_check)
  *   Rows are powers of two, and have room for their level indices. The map has as many keys as there are groups and
@@ -42,9 +39,7 @@ bool cache_lines_extend(const struct cache_lines *lines, void **table, uint32_t 
 enum c2_status cache_lines_init(struct cache_lines *lines, uint32_t level_indices, struct c2_error *err)
 {
     lines->level_indices = level_indices;
-    lines->level_index_bits = level_indices > 1 ? c2_log2(level_indices - 1) + 1 : 0;
-    lines->stride = 1u << lines->level_index_bits;
-    lines->stamps.width = 2 * lines->stride;
+    lines->stride = level_indices > 1 ? 2u << c2_log2(level_indices - 1) : 1;
     return c2_map_create(&lines->map, err);
 }
 
@@ -52,30 +47,18 @@ void cache_lines_end(struct cache_lines *lines)
 {
     c2_map_destroy(lines->map);
     c2_free(lines->state);
-    c2_free(lines->evictor);
     c2_free(lines->group_key);
-}
-
-void cache_lines_keep_evictors(struct cache_lines *lines)
-{
-    C2_ASSERT(lines->groups == 0);
-    lines->has_evictors = true;
 }
 
 void cache_lines_bare(struct cache_lines *lines)
 {
-    C2_ASSERT(lines->groups == 0 && !lines->has_evictors);
+    C2_ASSERT(lines->groups == 0);
     lines->bare = true;
 }
 
 static size_t group_bytes(const struct cache_lines *lines)
 {
     return lines->bare ? 0 : (size_t)LINES_GROUP * lines->stride * sizeof *lines->state;
-}
-
-static size_t evictor_bytes(const struct cache_lines *lines)
-{
-    return lines->has_evictors ? ((size_t)LINES_GROUP << lines->level_index_bits) * sizeof *lines->evictor : 0;
 }
 
 /* Room for so many groups; of none there is nothing. */
@@ -89,20 +72,14 @@ static bool lines_make_part(void **part, uint32_t room, size_t bytes)
     return grown;
 }
 
-bool cache_lines_dress(struct cache_lines *lines, bool evictors)
+bool cache_lines_dress(struct cache_lines *lines)
 {
-    C2_ASSERT(lines->bare && !lines->has_evictors);
+    C2_ASSERT(lines->bare);
     lines->bare = false;
-    lines->has_evictors = evictors;
-    if (!lines_make_part((void **)&lines->state, lines->room, group_bytes(lines)) ||
-        !lines_make_part((void **)&lines->evictor, lines->room, evictor_bytes(lines)))
+    if (!lines_make_part((void **)&lines->state, lines->room, group_bytes(lines)))
         return false;
-    lines->stamps.word = (uint32_t *)lines->state;
-    if (lines->groups == 0)
-        return true;
-    memset(lines->state, 0, lines->groups * group_bytes(lines));
-    if (evictors)
-        memset(lines->evictor, 0, lines->groups * evictor_bytes(lines));
+    if (lines->groups != 0)
+        memset(lines->state, 0, lines->groups * group_bytes(lines));
     return true;
 }
 
@@ -114,10 +91,8 @@ static bool lines_make_room(struct cache_lines *lines)
         return false;
     const uint32_t room = lines->room ? 2 * lines->room : FIRST_ROOM;
     if (!lines_make_part((void **)&lines->state, room, group_bytes(lines)) ||
-        !lines_make_part((void **)&lines->group_key, room, sizeof *lines->group_key) ||
-        !lines_make_part((void **)&lines->evictor, room, evictor_bytes(lines)))
+        !lines_make_part((void **)&lines->group_key, room, sizeof *lines->group_key))
         return false;
-    lines->stamps.word = (uint32_t *)lines->state;
     lines->room = room;
     return true;
 }
@@ -129,10 +104,7 @@ static bool lines_add_group(struct cache_lines *lines, uint64_t key)
         return false;
     if (!lines->bare)
         memset(cache_lines_state(lines, lines->groups << LINES_GROUP_SHIFT, 0), 0, group_bytes(lines));
-    if (lines->has_evictors)
-        memset(cache_lines_evictor_at(lines, lines->groups << LINES_GROUP_SHIFT, 0), 0, evictor_bytes(lines));
     lines->group_key[lines->groups++] = key;
-    lines->stamps.groups = lines->groups;
     return true;
 }
 
@@ -155,7 +127,7 @@ uint32_t cache_lines_slot(struct cache_lines *lines, uint64_t line)
 void cache_lines_check(const struct cache_lines *lines)
 {
     C2_ASSERT(c2_map_count(lines->map) == lines->groups && lines->groups <= lines->room);
-    C2_ASSERT(lines->stride == 1u << lines->level_index_bits && lines->level_indices <= lines->stride);
+    C2_ASSERT(c2_is_power_of_two(lines->stride) && lines->level_indices <= lines->stride);
     uint64_t group;
     for (uint32_t i = 0; i < lines->groups; i++)
         C2_ASSERT(c2_map_get(lines->map, lines->group_key[i], &group) && group == i);

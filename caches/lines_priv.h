@@ -13,52 +13,24 @@ _Static_assert(LINES_GROUP == CACHES_SLOTS, "one slot of a group gives all");
 #define LINES_RECENT C2_HOST_SIZE(4096u, 2u) /* groups found without a hash; a program that uses few touches few */
 #define LINES_NO_SLOT CACHES_NO_SLOT
 
-/* One line at one level. All zero: the level was never asked for it. */
+/* One line at one level. */
 struct cache_state {
-    uint32_t stamp;     /* of the last time the level was asked; the shadow's */
-    uint32_t residency; /* 0: not in the level; else number of its way * 2 + dirty; the level's */
+    uint32_t residency; /* 0: not in the level; else number of its way * 2 + dirty */
 };
-
-/* What is known of the lines of a group by a level that few are asked of. */
-struct cache_beside {
-    uint32_t stamp[LINES_GROUP], evictor[LINES_GROUP];
-};
-
-/* Where shadows find the stamps of lines. */
-struct cache_stamps {
-    uint32_t *word; /* [slot * width + place of the level] */
-    uint32_t width;
-    uint32_t groups;              /* of lines */
-    struct cache_beside **beside; /* [group]; NULL: there is none, of all, or of the group */
-};
-#define LINES_BESIDE UINT32_MAX /* the place of a level that is there */
-
-/* NULL: the level was never asked for a line of the group. */
-static inline uint32_t *cache_stamp(const struct cache_stamps *stamps, uint32_t slot, uint32_t place)
-{
-    if (C2_LIKELY(place != LINES_BESIDE))
-        return &stamps->word[(size_t)slot * stamps->width + place];
-    struct cache_beside *beside = stamps->beside[slot >> LINES_GROUP_SHIFT];
-    return beside ? &beside->stamp[slot & (LINES_GROUP - 1)] : NULL;
-}
 
 struct cache_lines {
-    struct cache_state *state;  /* [slot * stride + level index] */
-    struct cache_stamps stamps; /* these, for shadows */
-    uint32_t level_indices;     /* one a level */
-    unsigned level_index_bits;  /* their number, rounded up, as a power of two */
-    uint32_t stride;            /* of a row, in states */
-    bool has_evictors;
-    bool bare;            /* slots alone: the rows are in struct cache_rows */
-    uint64_t *evictor;    /* [slot << level_index_bits + level index] */
-    uint64_t access_site; /* of what makes a level lose a line now */
-    uint64_t pc;          /* as caches_set_instruction() */
-    uint32_t signature;   /* of the access being made: see policy.c */
-    uint32_t core;        /* that makes it */
-    uint32_t groups;      /* in use */
-    uint32_t room;        /* allocated, in groups */
-    uint64_t *group_key;  /* [group]: line / LINES_GROUP */
-    struct c2_map *map;   /* line / LINES_GROUP -> group */
+    struct cache_state *state; /* [slot * stride + level index] */
+    uint32_t level_indices;    /* one a level */
+    uint32_t stride;           /* of a row, in states: a power of two */
+    bool bare;                 /* slots alone: what a level has is in its sets */
+    uint64_t access_site;      /* of what makes a level lose a line now */
+    uint64_t pc;               /* as caches_set_instruction() */
+    uint32_t signature;        /* of the access being made: see policy.c */
+    uint32_t core;             /* that makes it */
+    uint32_t groups;           /* in use */
+    uint32_t room;             /* allocated, in groups */
+    uint64_t *group_key;       /* [group]: line / LINES_GROUP */
+    struct c2_map *map;        /* line / LINES_GROUP -> group */
     struct {
         uint64_t key; /* line / LINES_GROUP + 1; 0: empty */
         uint64_t first_slot;
@@ -77,12 +49,10 @@ enum c2_status cache_lines_init(struct cache_lines *lines, uint32_t level_indice
 void cache_lines_end(struct cache_lines *lines);
 /* The slot of a line, a new one if need be (then every struct cache_state may have moved); LINES_NO_SLOT: no memory. */
 uint32_t cache_lines_slot(struct cache_lines *lines, uint64_t line);
-/* Before the first slot: rows have evictors. */
-void cache_lines_keep_evictors(struct cache_lines *lines);
 /* Before the first slot: there are slots and no rows. */
 void cache_lines_bare(struct cache_lines *lines);
-/* Slots have rows from now on, all zeros, and evictors if wanted; false: no memory. */
-bool cache_lines_dress(struct cache_lines *lines, bool evictors);
+/* Slots have rows from now on, all zeros; false: no memory. */
+bool cache_lines_dress(struct cache_lines *lines);
 void cache_lines_check(const struct cache_lines *lines);
 
 /* The same if its group was found lately, LINES_NO_SLOT otherwise. */
@@ -106,24 +76,6 @@ static inline struct cache_state *cache_lines_state(const struct cache_lines *li
                                                     uint32_t level_index)
 {
     return &cache_lines_row(lines, slot)[level_index];
-}
-
-static inline uint64_t *cache_lines_evictor_at(const struct cache_lines *lines, uint32_t slot, uint32_t level_index)
-{
-    return &lines->evictor[((size_t)slot << lines->level_index_bits) + level_index];
-}
-
-/* The access site that made the level lose the line last, 0: unknown. */
-static inline uint64_t cache_lines_evictor(const struct cache_lines *lines, uint32_t slot, uint32_t level_index)
-{
-    return lines->has_evictors ? *cache_lines_evictor_at(lines, slot, level_index) : 0;
-}
-
-/* The level loses the line. */
-static inline void cache_lines_lose(const struct cache_lines *lines, uint32_t slot, uint32_t level_index)
-{
-    if (lines->has_evictors)
-        *cache_lines_evictor_at(lines, slot, level_index) = lines->access_site;
 }
 
 static inline uint64_t cache_lines_line(const struct cache_lines *lines, uint32_t slot)

@@ -4,14 +4,16 @@
  * had to leave goes on its way down. The model card is in hierarchy.c.
  */
 #include "caches/coherence_priv.h"
+#include "caches/event_log_priv.h"
 
 /* Where one access stands. */
 struct walk {
     struct caches *caches;
     const struct cache_request *request;
-    struct caches_outcome *outcome;                /* or NULL */
-    struct cache_level *missed[CACHES_MAX_LEVELS]; /* the levels that did not have the line and are to be filled, in
-                                                    * the order of asking */
+    bool fetches;                                  /* it is no access, but what a prefetcher fetches */
+    uint32_t asked;                                /* levels that did not have the line, */
+    uint32_t victim[CACHES_MAX_LEVELS];            /* [depth]: slot + 1 of what had to leave such a level; 0: nothing */
+    struct cache_level *missed[CACHES_MAX_LEVELS]; /* those of them that are to be filled, in the order of asking */
     uint32_t missed_count;
     struct cache_level *server; /* the one that has it; NULL: memory */
 };
@@ -24,12 +26,40 @@ static struct line_no path_line_of(const struct caches *caches, uint32_t slot)
 }
 
 /* Takes the line from every level above this one and says how many had it; the victim is dirty if a copy was. */
-static uint32_t path_invalidate_above(const struct cache_level *level, struct cache_victim *victim)
+static uint32_t path_invalidate_above(struct caches *caches, const struct cache_level *level,
+                                      struct cache_victim *victim)
 {
     uint32_t copies = 0;
-    for (uint32_t i = 0; i < level->above_count; i++)
-        copies += cache_level_invalidate(level->above[i], victim->row, &victim->dirty);
+    for (uint32_t i = 0; i < level->above_count; i++) {
+        if (!cache_level_invalidate(level->above[i], victim->row, &victim->dirty))
+            continue;
+        cache_event_log_lose(caches, level->above[i], victim->slot);
+        copies++;
+    }
     return copies;
+}
+
+/* The line of the access, or another one that an exclusive level loses to it: notified behind the miss, which may find
+ * that it has been lost before. */
+static void path_note_pushed(struct walk *walk, const struct cache_level *level, uint32_t slot, uint32_t set)
+{
+    struct cache_trail *trail = &walk->caches->trail;
+    if (walk->fetches) {
+        cache_event_log_lose(walk->caches, level, slot);
+        return;
+    }
+    C2_ASSERT(trail->pushed_count < CACHE_MAX_PUSHED);
+    trail->pushed[trail->pushed_count++] = (struct cache_pushed){level->number, slot, set};
+}
+
+/* The level has lost the line of a way, as it was filled, or pushed out of an exclusive one. */
+static void path_note_victim(struct walk *walk, const struct cache_level *level, uint32_t slot, uint32_t set)
+{
+    const bool first = level == walk->request->first;
+    if (walk->fetches || (level->exclusive && !first))
+        path_note_pushed(walk, level, slot, set);
+    else
+        walk->victim[level->depth] = slot + 1;
 }
 
 static void residency(struct walk *walk, struct cache_level *level, struct cache_line line, uint32_t slot,
@@ -52,13 +82,9 @@ static inline void path_evict(struct walk *walk, struct cache_level *level, uint
     struct cache_victim victim = cache_level_take(level, way);
     if (C2_UNLIKELY(level->prefetch))
         cache_prefetch_evicted(level, victim.slot, cache_policy_set_of(&level->policy, way) - 1);
-    if (walk->outcome) {
-        walk->outcome->evicted |= 1u << level->depth;
-        walk->outcome->event[level->depth].victim = path_line_of(walk->caches, victim.slot);
-        walk->outcome->event[level->depth].victim_set = cache_policy_set_of(&level->policy, way) - 1;
-    }
+    path_note_victim(walk, level, victim.slot, cache_policy_set_of(&level->policy, way) - 1);
     if (level->inclusive)
-        level->counts.back_invalidations += path_invalidate_above(level, &victim);
+        level->counts.back_invalidations += path_invalidate_above(walk->caches, level, &victim);
     level->counts.writebacks += victim.dirty;
     if (level->next && level->next->exclusive)
         path_insert(walk, level->next, &victim);
@@ -90,6 +116,7 @@ static bool move_out(struct walk *walk)
     struct cache_level *server = walk->server;
     bool dirty = false;
     cache_level_invalidate(server, row, &dirty);
+    path_note_pushed(walk, server, walk->request->slot, CACHE_MOVED);
     if (C2_UNLIKELY(server->prefetch))
         cache_prefetch_moved(server, walk->request->slot);
     uint32_t into = walk->missed_count - 1;
@@ -106,8 +133,8 @@ static bool move_out(struct walk *walk)
 static void path_fill(struct walk *walk, struct cache_level *level, bool dirty)
 {
     const struct cache_request *request = walk->request;
-    if (C2_UNLIKELY(level->synonyms))
-        cache_level_invalidate(level, request->row, &dirty); /* it missed, so what is there is a synonym */
+    if (C2_UNLIKELY(level->synonyms) && cache_level_invalidate(level, request->row, &dirty))
+        path_note_pushed(walk, level, request->slot, CACHE_MOVED); /* it missed, so what is there is a synonym */
     residency(walk, level, request->line, request->slot, request->row, dirty);
 }
 
@@ -126,10 +153,26 @@ static void fill_all(struct walk *walk, bool dirty)
 
 /* ------------------------------------------------------------------ the whole of it */
 
+/* One level is asked; false: it misses. */
+static bool path_ask(struct walk *walk, struct cache_level *level)
+{
+    const struct cache_request *request = walk->request;
+    const bool above = walk->missed_count > 0,
+               hit = cache_level_holds(level, &request->row[level->level_index], request->line);
+    walk->caches->trail.passing += cache_level_passes(level, request->write, above);
+    if (C2_UNLIKELY(level->prefetch))
+        cache_prefetch_asked(level, request->slot, hit);
+    ++*(hit ? &level->l1_handle.hits[request->write] : &level->misses[request->write]);
+    return hit;
+}
+
 /* It has missed, and will be filled; or not, and then a store goes on. */
 static inline void note_miss(struct walk *walk, struct cache_level *level)
 {
-    if (C2_UNLIKELY(cache_level_passes(level, walk->request, walk->missed_count > 0)))
+    struct caches *caches = walk->caches;
+    caches->trail.set[walk->asked++] = cache_level_set(level, cache_level_place(level, walk->request->line)) - 1;
+    walk->victim[level->depth] = 0;
+    if (C2_UNLIKELY(cache_level_passes(level, walk->request->write, walk->missed_count > 0)))
         level->counts.write_arounds++;
     else
         walk->missed[walk->missed_count++] = level;
@@ -138,18 +181,12 @@ static inline void note_miss(struct walk *walk, struct cache_level *level)
 /* From the level asked first, which missed, to the one that has the line: each one before that is asked and misses. */
 static void find_server(struct walk *walk)
 {
-    struct caches_outcome *outcome = walk->outcome;
     struct cache_level *level = walk->request->first;
     do {
         note_miss(walk, level);
         level = level->next;
-        if (level && outcome)
-            outcome->depth++;
-    } while (level && cache_level_ask(level, walk->request, walk->missed_count > 0,
-                                      outcome ? &outcome->event[level->depth] : NULL));
+    } while (level && !path_ask(walk, level));
     walk->server = level;
-    if (outcome)
-        outcome->served_by = level ? level->depth : walk->caches->level_count;
 }
 
 /* A store that no level takes is done where the line is. */
@@ -189,21 +226,61 @@ static void prefetch_last(const struct cache_level *last, struct cache_line line
     __builtin_prefetch(&last->policy.word[(size_t)set << last->policy.way_bits]);
 }
 
-struct cache_level *cache_path_miss(struct caches *caches, const struct cache_request *request,
-                                    struct caches_outcome *outcome)
+/* What has happened is put where the contents of a usual machine leave it. */
+static void path_record(struct walk *walk)
 {
+    struct caches *caches = walk->caches;
+    const struct cache_level *first = walk->request->first;
+    uint64_t *record = caches->event_log.end.at;
+    record[0] = (first->l1_handle.missed & ~(UINT64_C(15) << TAPE_MISSED)) | walk->request->slot |
+                (uint64_t)walk->asked << TAPE_MISSED;
+    for (uint32_t i = 0; i < walk->asked; i++)
+        record[1 + i] = walk->victim[first->depth + i];
+    if (C2_UNLIKELY(caches->trail.pushed_count != 0))
+        cache_event_log_push(caches, 1 + walk->asked);
+}
+
+static struct cache_level *path_miss(struct walk *walk)
+{
+    struct caches *caches = walk->caches;
+    const struct cache_request *request = walk->request;
     C2_ASSERT(((request->line.virtual_line.v ^ request->line.physical_line.v) & caches->page_mask) == 0);
     C2_ASSERT(!(request->write && request->first->clean));
     prefetch_last(caches->last_level, request->line);
+    find_server(walk);
+    if (C2_UNLIKELY(caches->instructed))
+        cache_instructed_waited(caches, request->first, walk->server);
+    return path_bring(walk);
+}
+
+static struct cache_level *path_hit(const struct cache_request *request)
+{
+    struct cache_level *first = request->first;
+    struct cache_state *state = &request->row[first->level_index];
+    cache_policy_hit(&first->policy, cache_state_way(state));
+    state->residency |= request->write && !first->through;
+    return first;
+}
+
+struct cache_level *cache_path_access(struct caches *caches, const struct cache_request *request,
+                                      struct caches_outcome *outcome)
+{
     struct walk walk;
     walk.caches = caches;
     walk.request = request;
-    walk.outcome = outcome;
-    walk.missed_count = 0;
-    find_server(&walk);
-    if (C2_UNLIKELY(caches->instructed))
-        cache_instructed_waited(caches, request->first, walk.server);
-    return path_bring(&walk);
+    walk.fetches = false;
+    walk.asked = walk.missed_count = caches->trail.passing = 0;
+    const bool hit = path_ask(&walk, request->first);
+    struct cache_level *has = hit ? path_hit(request) : path_miss(&walk);
+    if (hit && caches->trail.passing == 0) {
+        cache_event_log_put_hit(request->first, request->slot);
+        if (outcome)
+            cache_notify_hit(outcome, request->first->depth);
+        return has;
+    }
+    path_record(&walk);
+    cache_event_log_classify(caches, outcome);
+    return has;
 }
 
 void cache_path_store(struct caches *caches, const struct cache_request *request, struct cache_level *level)
@@ -217,7 +294,7 @@ void cache_path_store(struct caches *caches, const struct cache_request *request
         on.first->stored++;
         struct caches_stored *stored = &caches->stored[caches->stored_count++];
         stored->first = on.first->depth;
-        level = cache_access_first(caches, &on, &stored->outcome);
+        level = cache_path_access(caches, &on, &stored->outcome);
     }
 }
 
@@ -231,17 +308,16 @@ static void find_unasked(struct walk *walk)
     do {
         walk->missed[walk->missed_count++] = level;
         level = level->next;
-        if (level)
-            cache_shadow_touch(&level->shadow, &request->row[level->level_index].stamp, request->slot);
     } while (level && !cache_level_holds(level, &request->row[level->level_index], request->line));
     walk->server = level;
+    cache_event_log_fetch(walk->caches, request->first, request->slot, walk->missed_count - !level);
     if (level)
         cache_prefetch_used(level, request->slot, false);
 }
 
 uint32_t cache_path_prefetch(struct caches *caches, const struct cache_request *request)
 {
-    struct walk walk = {.caches = caches, .request = request};
+    struct walk walk = {.caches = caches, .request = request, .fetches = true};
     find_unasked(&walk);
     path_bring(&walk);
     return walk.server ? walk.server->depth : caches->level_count;

@@ -64,6 +64,7 @@
 #include <string.h>
 
 #include "caches/coherence_priv.h"
+#include "caches/event_log_priv.h"
 #include "caches/instructed_priv.h"
 
 #define IN_A_ROW 2 /* steps until a stream or stride is believed: three lines */
@@ -216,12 +217,6 @@ static uint64_t *note_of(const struct cache_level *level, uint32_t slot)
     return &prefetch->notes[(size_t)slot * prefetch->level_indices + level->level_index];
 }
 
-/* Cores' levels of one kind have one number. Of L1I it is behind all others. */
-static uint32_t prefetch_number_of(const struct cache_level *level)
-{
-    return level->clean ? level->prefetch->level_count : level->depth;
-}
-
 #define EVENT(name, ...) ((struct caches_prefetched){.what = CACHES_PREFETCH_##name, ##__VA_ARGS__})
 /* The event is complete but for what every one has. */
 static void prefetch_notify(const struct cache_level *level, struct caches_prefetched event, uint64_t word,
@@ -235,7 +230,7 @@ static void prefetch_notify(const struct cache_level *level, struct caches_prefe
         return;
     }
     event.prefetcher = note.prefetcher;
-    event.level = prefetch_number_of(level);
+    event.level = level->number;
     event.access_site = note.access_site;
     event.line.v = cache_lines_line(level->lines, slot);
     prefetch->events[prefetch->event_count++] = event;
@@ -244,7 +239,7 @@ static void prefetch_notify(const struct cache_level *level, struct caches_prefe
 static struct caches_prefetch_counts *prefetch_counts_of(const struct cache_level *level, uint64_t word)
 {
     C2_PROMISE(word != 0);
-    return &level->prefetch->counts[prefetch_number_of(level)][unpack_note(word).prefetcher];
+    return &level->prefetch->counts[level->number][unpack_note(word).prefetcher];
 }
 
 static bool prefetch_is(uint64_t word, enum note_state state) { return word >> 40 == state; }
@@ -371,16 +366,23 @@ static uint32_t issue(struct caches *caches, const struct ask *ask, const struct
     return served_by;
 }
 
-static void prefetch_drop(const struct ask *ask, uint64_t note, uint32_t slot)
-{
-    prefetch_counts_of(ask->level, note)->present++;
-    prefetch_notify(ask->level, EVENT(PRESENT), note, slot);
-}
-
 static void prefetch_stop(const struct ask *ask, uint64_t note)
 {
     prefetch_counts_of(ask->level, note)->stopped++;
     prefetch_notify(ask->level, EVENT(STOPPED), note, ask->access->slot);
+}
+
+/* The level has the line, which its shadow is offered, or a core above it; then nothing else happens. */
+static bool has_line(struct caches *caches, const struct ask *ask, const struct cache_request *request, uint64_t note)
+{
+    const bool kept = C2_UNLIKELY(caches->coherence) && cache_coherence_keeps(caches, request);
+    if (!kept && !cache_level_holds(ask->level, &request->row[ask->level->level_index], request->line))
+        return false;
+    if (!kept)
+        cache_event_log_fetch(caches, ask->level, request->slot, 0);
+    prefetch_counts_of(ask->level, note)->present++;
+    prefetch_notify(ask->level, EVENT(PRESENT), note, request->slot);
+    return true;
 }
 
 static void request_line(struct caches *caches, const struct ask *ask)
@@ -393,7 +395,7 @@ static void request_line(struct caches *caches, const struct ask *ask)
         return;
     }
     struct cache_request request = {.first = ask->level, .line = prefetch_line_at(ask->access, ask->lines)};
-    request.slot = cache_lines_slot(&caches->lines, request.line.physical_line.v);
+    request.slot = caches_slot(caches, request.line.physical_line);
     prefetch->failed |= request.slot == LINES_NO_SLOT || !cache_prefetch_reach(caches) ||
                         (caches->coherence && !cache_coherence_reach(caches));
     if (prefetch->failed)
@@ -403,15 +405,7 @@ static void request_line(struct caches *caches, const struct ask *ask)
         cache_instructed_forget(caches, request.slot);
     }
     request.row = cache_lines_row(&caches->lines, request.slot);
-    if (C2_UNLIKELY(caches->coherence) && cache_coherence_keeps(caches, &request)) {
-        prefetch_drop(ask, note, request.slot);
-        return;
-    }
-    struct cache_state *state = &request.row[ask->level->level_index];
-    cache_shadow_offer(&ask->level->shadow, &state->stamp, request.slot);
-    if (cache_level_holds(ask->level, state, request.line))
-        prefetch_drop(ask, note, request.slot);
-    else
+    if (!has_line(caches, ask, &request, note))
         issue(caches, ask, &request, note);
     C2_PROMISE(cache_row_holds(caches, request.row));
 }
@@ -422,16 +416,8 @@ enum cache_instructed_fetch cache_prefetch_instructed(struct caches *caches, con
     C2_PROMISE(caches->instructed && !request->first->exclusive);
     const uint64_t note = pack_note((struct note){PENDING, CACHES_PREFETCH_SOFTWARE, tag});
     const struct ask ask = {request->first, request, CACHES_PREFETCH_SOFTWARE, 0};
-    struct cache_state *state = &request->row[request->first->level_index];
-    if (C2_UNLIKELY(caches->coherence) && cache_coherence_keeps(caches, request)) {
-        prefetch_drop(&ask, note, request->slot);
+    if (has_line(caches, &ask, request, note))
         return CACHE_FETCH_PRESENT;
-    }
-    cache_shadow_offer(&request->first->shadow, &state->stamp, request->slot);
-    if (cache_level_holds(request->first, state, request->line)) {
-        prefetch_drop(&ask, note, request->slot);
-        return CACHE_FETCH_PRESENT;
-    }
     *served_by = issue(caches, &ask, request, note);
     return caches->prefetch->failed ? CACHE_FETCH_FAILED : CACHE_FETCH_ISSUED;
 }
@@ -600,7 +586,7 @@ void cache_prefetch_check(const struct caches *caches)
 {
     uint64_t pending[CACHES_MAX_LEVELS + 1][CACHES_PREFETCHERS + 1] = {{0}};
     for (uint32_t i = 0; i < caches->node_count; i++)
-        caches_prefetch_check_level(caches, &caches->level[i], pending[prefetch_number_of(&caches->level[i])]);
+        caches_prefetch_check_level(caches, &caches->level[i], pending[caches->level[i].number]);
     for (uint32_t i = 0; i <= caches->level_count; i++)
         for (unsigned k = 0; k <= CACHES_PREFETCHERS; k++) {
             const struct caches_prefetch_counts *n = &caches->prefetch->counts[i][k];

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * rows: what the classes of a usual machine know of each line ever accessed.
+ * rows: what classes know of each line ever accessed.
  *
  * Model
  *   Groups and slots are those of lines.c, and come in the same order. A line has in its row, for each level of the
- *   data path, the stamp of when the level was last asked for it, which is its shadow's, and, where evictors are kept,
- *   the word of the access site that made the level lose it last: 16 bits of it, and from the first word on that does
- *   not fit the low half. What few lines need is beside the rows, by group: both for L1I, made when L1I is first asked
- *   for a line of the group; and the high halves of words, made when one is not 0.
+ *   data path, of several cores for each level of all, the stamp of when the level was last asked for it, which is its
+ *   shadow's, and, where evictors are kept, the word of the access site that made the level lose it last: 16 bits of
+ *   it, and from the first word on that does not fit the low half. What few lines need is beside the rows, by group:
+ *   both for the L1I of one core, made when it is first asked for a line of the group; and the high halves of words,
+ *   made when one is not 0.
  *
  * Price
  *   4 bytes a line and level, and 2 for the evictor, or 4: with three levels 12 bytes a line, 18 or 24 with evictors;
@@ -16,7 +17,7 @@
  *
  * Invariants (cache_rows_check)
  *   As many groups as there is room for at most. A stamp and an evictor of a level that was never asked for the line
- *   are 0, but for evictors of exclusive levels.
+ *   are 0, but for evictors of exclusive levels (cache_classifier_check).
  *
  * Failures
  *   What is beside is made in the middle of a class, which cannot fail: then it is kept nowhere, and `failed` says
@@ -148,15 +149,7 @@ void cache_rows_lose_wide(struct cache_rows *rows, uint32_t slot, uint32_t level
         lose_high(rows, slot, level_index, (uint32_t)(access_site >> 32));
 }
 
-static uint32_t kept(const struct cache_rows *rows, size_t at)
+void cache_rows_check(const struct cache_rows *rows)
 {
-    return rows->evictors == CACHE_ROWS_NARROW ? rows->narrow[at] : rows->evictor[at];
-}
-
-void cache_rows_check(const struct cache_rows *rows, uint32_t exclusive)
-{
-    const size_t all = rows->stamps.groups * places(rows);
     C2_ASSERT(rows->stamps.groups <= rows->room && rows->stamps.width == rows->level_indices);
-    for (size_t i = 0; i < all && rows->evictors != CACHE_ROWS_NONE; i++)
-        C2_ASSERT(rows->stamps.word[i] != 0 || kept(rows, i) == 0 || exclusive >> i % rows->level_indices & 1);
 }

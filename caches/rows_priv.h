@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What the classes of a usual machine know of each line. The model card is in rows.c.
+ * What classes know of each line. The model card is in rows.c.
  */
 #ifndef C2_ROWS_PRIV_H
 #define C2_ROWS_PRIV_H
 
-#include "caches/lines_priv.h"
+#include "caches/shadow_priv.h"
 
 /* How evictors are kept. NARROW: all words so far have 16 bits. */
 enum cache_rows_evictors { CACHE_ROWS_NONE, CACHE_ROWS_NARROW, CACHE_ROWS_WIDE };
 
 struct cache_rows {
-    struct cache_stamps stamps; /* of the levels of the data path; beside them, of L1I */
-    uint32_t level_indices;     /* of the data path: L1I's number is the next one */
+    struct cache_stamps stamps; /* of the levels in the rows; beside them, of L1I */
+    uint32_t level_indices;     /* of these: of the data path, L1I's is the next one; of several cores all */
     enum cache_rows_evictors evictors;
     uint16_t *narrow;    /* [slot * level indices + level index]: of NARROW, words */
     uint32_t *evictor;   /* likewise of WIDE, low halves */
@@ -24,8 +24,8 @@ struct cache_rows {
 };
 
 void cache_rows_end(struct cache_rows *rows);
-bool cache_rows_add(struct cache_rows *rows, uint64_t key);               /* a group; false: no memory */
-void cache_rows_check(const struct cache_rows *rows, uint32_t exclusive); /* level indices, as bits */
+bool cache_rows_add(struct cache_rows *rows, uint64_t key); /* a group; false: no memory */
+void cache_rows_check(const struct cache_rows *rows);
 
 /* What is known beside, made now if need be; without memory it is `nowhere`. */
 struct cache_beside *cache_rows_make_beside(struct cache_rows *rows, uint32_t group);

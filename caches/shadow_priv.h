@@ -12,6 +12,29 @@
 #define SHADOW_TAKEN 2u                         /* a stamp: asked for once, and taken by another core since */
 #define SHADOW_MAX_CAPACITY (UINT32_C(1) << 26) /* lines: 4 GiB of 64-byte lines */
 
+/* What is known of the lines of a group by a level that few are asked of. */
+struct cache_beside {
+    uint32_t stamp[LINES_GROUP], evictor[LINES_GROUP];
+};
+
+/* Where shadows find the stamps of lines. */
+struct cache_stamps {
+    uint32_t *word; /* [slot * width + place of the level] */
+    uint32_t width;
+    uint32_t groups;              /* of lines */
+    struct cache_beside **beside; /* [group]; NULL: there is none, of all, or of the group */
+};
+#define LINES_BESIDE UINT32_MAX /* the place of a level that is there */
+
+/* NULL: the level was never asked for a line of the group. */
+static inline uint32_t *cache_stamp(const struct cache_stamps *stamps, uint32_t slot, uint32_t place)
+{
+    if (C2_LIKELY(place != LINES_BESIDE))
+        return &stamps->word[(size_t)slot * stamps->width + place];
+    struct cache_beside *beside = stamps->beside[slot >> LINES_GROUP_SHIFT];
+    return beside ? &beside->stamp[slot & (LINES_GROUP - 1)] : NULL;
+}
+
 struct cache_shadow {
     uint32_t clock;   /* the next stamp */
     uint32_t stop;    /* the log is not to be cleaned before the clock gets here */
@@ -37,8 +60,15 @@ void cache_shadow_check(const struct cache_shadow *shadow);
 /* What the model card promises after an access of the line with this stamp (C2_PROMISE): it asserts, and is true. */
 bool cache_shadow_holds(const struct cache_shadow *shadow, uint32_t stamp);
 
+/* Of a line that the shadow does not have. */
+static inline enum caches_class cache_shadow_class(uint32_t stamp)
+{
+    return stamp == 0 ? CACHES_COLD : stamp == SHADOW_TAKEN ? CACHES_COHERENCE : CACHES_CAPACITY;
+}
+
 /* The level is asked for a line, whose stamp in the level this is. What it would be if it is a miss: CACHES_CONFLICT
- * if the shadow has the line, CACHES_COLD if the level was never asked for it, CACHES_CAPACITY otherwise. */
+ * if the shadow has the line, CACHES_COLD if the level was never asked for it, CACHES_COHERENCE if another core has
+ * taken it since, CACHES_CAPACITY otherwise. */
 static inline enum caches_class cache_shadow_touch(struct cache_shadow *shadow, uint32_t *stamp, uint32_t slot)
 {
     if (C2_UNLIKELY(shadow->clock >= shadow->stop))
@@ -50,7 +80,7 @@ static inline enum caches_class cache_shadow_touch(struct cache_shadow *shadow, 
         return CACHES_CONFLICT;
     cache_shadow_enter(shadow, slot);
     C2_PROMISE(cache_shadow_holds(shadow, *stamp));
-    return old == 0 ? CACHES_COLD : CACHES_CAPACITY;
+    return cache_shadow_class(old);
 }
 
 /* The same for a store that does not fill: what the shadow does not have it does not take. */
@@ -60,7 +90,7 @@ static inline enum caches_class cache_shadow_pass(struct cache_shadow *shadow, u
     if (old >= shadow->horizon)
         return cache_shadow_touch(shadow, stamp, slot);
     *stamp = SHADOW_ASKED;
-    return old == 0 ? CACHES_COLD : CACHES_CAPACITY;
+    return cache_shadow_class(old);
 }
 
 /* Another core takes the line: says whether the shadow had it. The caller changes the stamp; the line's entry in the

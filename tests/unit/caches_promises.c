@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "caches/hierarchy_priv.h"
+#include "caches/event_log_priv.h"
 
 #if defined(C2_STRESS) || defined(__SANITIZE_ADDRESS__)
 #define LOOKED_AT true
@@ -124,22 +124,21 @@ static void dirty_code(struct caches *caches)
     ask(caches, CACHES_FETCH, row);
 }
 
-static void one_hit_more(struct caches *caches) { caches->level[L1D].counts.hits++; }
+static void asked_by_nobody(struct caches *caches) { caches->level[L2].l1_handle.hits[0]++; }
 
-static void asked_by_nobody(struct caches *caches)
-{
-    struct caches_counts *counts = &caches->level[L2].counts;
-    counts->accesses++, counts->hits++, counts->reads++;
-}
-
-static void one_class_more(struct caches *caches) { caches->level[L2].counts.conflict++; }
+static void one_class_more(struct caches *caches) { caches->classifier->level[L2].said[1][CACHES_CONFLICT]++; }
 
 static void shadow_too_large(struct caches *caches)
 {
-    caches->level[L2].shadow.live = ++caches->level[L2].shadow.capacity + 1;
+    struct cache_shadow *shadow = &caches->classifier->level[L2].shadow;
+    shadow->live = ++shadow->capacity + 1;
 }
 
-static void stamp_ahead(struct caches *caches) { row_in(caches, L2)[L2].stamp = UINT32_MAX; }
+static void stamp_ahead(struct caches *caches)
+{
+    const uint32_t slot = (uint32_t)(row_in(caches, L2) - caches->lines.state) / caches->lines.stride;
+    *cache_rows_stamp(&caches->classifier->rows, slot, L2) = UINT32_MAX;
+}
 
 static void other_group(struct caches *caches)
 {
@@ -150,8 +149,8 @@ static void other_group(struct caches *caches)
 
 static void lost_unasked(struct caches *caches)
 {
-    const uint32_t slot = cache_lines_slot(&caches->lines, LINES);
-    *cache_lines_evictor_at(&caches->lines, slot, L1D) = 7;
+    const uint32_t slot = caches_slot(caches, (struct line_no){LINES});
+    cache_rows_lose(&caches->classifier->rows, slot, L1D, 7);
     struct caches_outcome outcome;
     caches_access(caches, CACHES_DATA, false, (struct line_no){LINES}, (struct line_no){LINES}, &outcome, NULL);
 }
@@ -169,7 +168,6 @@ static const struct {
     {"an inclusive level without a line from above", not_below, "row[level->above[i]->level_index].residency == 0"},
     {"an exclusive level with a line from above", above_too, "row[level->apart_from->level_index].residency == 0"},
     {"code that is dirty", dirty_code, "!level->clean || (residency & 1) == 0"},
-    {"a hit that was no access", one_hit_more, "n->hits + n->misses == n->accesses"},
     {"an access that nobody above missed", asked_by_nobody, "level->counts.accesses == from_above"},
     {"a miss in two classes", one_class_more, "n->conflict + n->coherence == n->misses"},
     {"a shadow larger than its level", shadow_too_large, "shadow->live <= shadow->capacity"},
