@@ -106,7 +106,7 @@ void control_room(struct call *c, struct msghdr *message)
 static bool control_is_outside(struct syscalls *kernel, const struct stat *st)
 {
     struct stat other;
-    for (uint64_t fd = 0; fd < FDS_MAX; fd++) {
+    for (uint64_t fd = 0; fd < kernel->fds.end; fd++) {
         const struct fd_entry *entry = fds_at(kernel, fd);
         if (entry && entry->wait == FD_WAIT_OUTSIDE && fstat(entry->host, &other) == 0 && other.st_dev == st->st_dev &&
             other.st_ino == st->st_ino)

@@ -227,7 +227,7 @@ int64_t exec_execveat(struct call *c)
 
 static void close_descriptors(struct syscalls *kernel)
 {
-    for (uint64_t fd = 0; fd < FDS_MAX; fd++) {
+    for (uint64_t fd = 0; fd < kernel->fds.end; fd++) {
         struct fd_entry *entry = fds_at(kernel, fd);
         if (entry && entry->cloexec)
             fds_release(entry);

@@ -75,11 +75,12 @@ static enum c2_status inherit(struct syscalls *kernel, int fd, struct c2_error *
         return errno == EBADF
                    ? C2_OK
                    : c2_fail(err, C2_ERR_IO, "cannot keep descriptor %d for the program: %s", fd, strerror(errno));
-    fds->entry[fd] = (struct fd_entry){.host = host,
-                                       .kind = FD_HOST,
-                                       .wait = FD_WAIT_OUTSIDE,
-                                       .standard = (uint8_t)(fd + 1),
-                                       .description = (uint64_t)fd + 1};
+    fds_put(fds, (uint64_t)fd,
+            &(struct fd_entry){.host = host,
+                               .kind = FD_HOST,
+                               .wait = FD_WAIT_OUTSIDE,
+                               .standard = (uint8_t)(fd + 1),
+                               .description = (uint64_t)fd + 1});
     note_terminal(fds, fd);
     inputs_opened(kernel, &fds->entry[fd], NULL, fd == STDIN_FILENO);
     if (fds_is_anonymous(host) && attributes_inherit(kernel, host, fd) < 0)
@@ -99,6 +100,13 @@ enum c2_status fds_create(struct syscalls *kernel, struct c2_error *err)
     return status;
 }
 
+void fds_put(struct fds *fds, uint64_t fd, const struct fd_entry *entry)
+{
+    C2_ASSERT(fd < FDS_MAX && entry->kind != FD_FREE);
+    fds->entry[fd] = *entry;
+    fds->end = fd < fds->end ? fds->end : (uint32_t)fd + 1;
+}
+
 int64_t fds_release(struct fd_entry *entry)
 {
     int64_t value = close(entry->host) < 0 ? -errno : 0;
@@ -110,7 +118,7 @@ int64_t fds_release(struct fd_entry *entry)
 
 void fds_destroy(struct fds *fds)
 {
-    for (int fd = 0; fd < FDS_MAX; fd++)
+    for (uint32_t fd = 0; fd < fds->end; fd++)
         if (fds->entry[fd].kind != FD_FREE)
             fds_release(&fds->entry[fd]);
     if (fds->cwd >= 0)
@@ -119,17 +127,18 @@ void fds_destroy(struct fds *fds)
 
 void fds_check(const struct fds *fds)
 {
-    for (int fd = 0; fd < FDS_MAX; fd++) {
+    for (uint32_t fd = 0; fd < FDS_MAX; fd++) {
         const struct fd_entry *entry = &fds->entry[fd];
         if (entry->kind == FD_FREE) {
             C2_ASSERT(!entry->path && !entry->pollable);
             continue;
         }
+        C2_ASSERT(fd < fds->end);
         C2_ASSERT((entry->kind == FD_SYNTHETIC || entry->kind == FD_TERMINAL) == !!entry->path);
         C2_ASSERT((entry->kind >= FD_TIMER) == !!entry->pollable);
         C2_ASSERT(entry->host > 2 && entry->host != fds->cwd);
         C2_ASSERT(fcntl(entry->host, F_GETFD) == FD_CLOEXEC); /* open, and no program that c2emu starts inherits it */
-        for (int other = 0; other < fd; other++)
+        for (uint32_t other = 0; other < fd; other++)
             C2_ASSERT(fds->entry[other].kind == FD_FREE || fds->entry[other].host != entry->host);
     }
 }
@@ -139,7 +148,7 @@ void fds_dump(const struct fds *fds, FILE *to)
     static const char *const kinds[] = {"free",  "host",    "random", "synthetic", "epoll",   "netlink",
                                         "timer", "signals", "queue",  "process",   "terminal"};
     static const char *const waits[] = {"nobody", "somebody outside", "the guest itself"};
-    for (int fd = 0; fd < FDS_MAX; fd++) {
+    for (uint32_t fd = 0; fd < fds->end; fd++) {
         const struct fd_entry *entry = &fds->entry[fd];
         if (entry->kind != FD_FREE)
             fprintf(to, "fd %d: host %d, %s, waits for %s%s%s%s\n", fd, entry->host, kinds[entry->kind],
@@ -150,7 +159,7 @@ void fds_dump(const struct fds *fds, FILE *to)
 
 struct fd_entry *fds_at(struct syscalls *kernel, uint64_t guest_fd)
 {
-    if (guest_fd >= FDS_MAX || kernel->fds.entry[guest_fd].kind == FD_FREE)
+    if (guest_fd >= kernel->fds.end || kernel->fds.entry[guest_fd].kind == FD_FREE)
         return NULL;
     return &kernel->fds.entry[guest_fd];
 }
@@ -180,8 +189,12 @@ int64_t fds_add(struct syscalls *kernel, int host, enum fd_wait wait, bool cloex
         close(host);
         return fd;
     }
-    kernel->fds.entry[fd] = (struct fd_entry){
-        .host = host, .kind = FD_HOST, .wait = wait, .cloexec = cloexec, .description = ++kernel->fds.descriptions};
+    fds_put(&kernel->fds, (uint64_t)fd,
+            &(struct fd_entry){.host = host,
+                               .kind = FD_HOST,
+                               .wait = wait,
+                               .cloexec = cloexec,
+                               .description = ++kernel->fds.descriptions});
     return fd;
 }
 
@@ -225,7 +238,7 @@ bool fds_is_shut(const struct fd_entry *entry)
 
 static const struct fd_entry *terminal_of(const struct syscalls *kernel, int host)
 {
-    for (int fd = 0; host >= 0 && fd < FDS_MAX; fd++)
+    for (uint32_t fd = 0; host >= 0 && fd < kernel->fds.end; fd++)
         if (kernel->fds.entry[fd].host == host && kernel->fds.entry[fd].kind == FD_TERMINAL)
             return &kernel->fds.entry[fd];
     return NULL;
@@ -270,7 +283,7 @@ int64_t fds_close_range(struct call *c)
     if (first > last || c->arg[2] & ~(uint64_t)(UNSHARE | CLOEXEC))
         return -EINVAL;
     threads_wake_locks(c->kernel);
-    for (uint64_t fd = first; fd <= last && fd < FDS_MAX; fd++) {
+    for (uint64_t fd = first; fd <= last && fd < c->kernel->fds.end; fd++) {
         struct fd_entry *entry = fds_at(c->kernel, fd);
         if (entry && c->arg[2] & CLOEXEC)
             entry->cloexec = true;
@@ -302,7 +315,7 @@ static int64_t copy_to(struct syscalls *kernel, const struct fd_entry *entry, ui
         threads_wake_locks(kernel);
         fds_release(&kernel->fds.entry[to]);
     }
-    kernel->fds.entry[to] = copy;
+    fds_put(&kernel->fds, to, &copy);
     return (int64_t)to;
 }
 

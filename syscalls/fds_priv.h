@@ -49,6 +49,7 @@ struct fd_entry {
 struct fds {
     uint64_t descriptions; /* made so far */
     struct fd_entry entry[FDS_MAX];
+    uint32_t end;                   /* all entries from here on are free, and were never used */
     bool pollables;                 /* there is or was an entry with a pollable proxy, */
     bool terminals;                 /* or one of a pseudo-terminal */
     uint32_t outside[FDS_STANDARD]; /* N + 1 of the host's /dev/pts/N that standard streams are; 0: they are none */
@@ -59,7 +60,8 @@ enum c2_status fds_create(struct syscalls *kernel, struct c2_error *err);
 void fds_destroy(struct fds *fds);
 /* All of them and the working directory, to a checkpoint or, in place of those that fds_create has made, from one. */
 void fds_checkpoint(struct syscalls *kernel, struct checkpoint *checkpoint);
-int64_t fds_release(struct fd_entry *entry); /* closes it: 0 or -errno */
+void fds_put(struct fds *fds, uint64_t fd, const struct fd_entry *entry); /* in place of a free one */
+int64_t fds_release(struct fd_entry *entry);                              /* closes it: 0 or -errno */
 void fds_check(const struct fds *fds);
 void fds_dump(const struct fds *fds, FILE *to);
 

@@ -82,7 +82,7 @@ static bool holds_lock(int host)
 static bool is_written(struct syscalls *kernel, const struct stat *file)
 {
     struct stat st;
-    for (uint64_t fd = 0; fd < FDS_MAX; fd++) {
+    for (uint64_t fd = 0; fd < kernel->fds.end; fd++) {
         const struct fd_entry *entry = fds_at(kernel, fd);
         const int flags = entry ? fcntl(entry->host, F_GETFL) : O_PATH;
         if (!(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY && fstat(entry->host, &st) == 0 &&
@@ -276,7 +276,7 @@ static void restore_entry(struct syscalls *kernel, struct checkpoint *c, uint64_
     else
         entry.host = file;
     if (entry.host >= 0)
-        kernel->fds.entry[fd] = entry;
+        fds_put(&kernel->fds, fd, &entry);
     else
         c2_free(entry.path);
     c2_free(saved.path);
@@ -288,7 +288,7 @@ static void restore_entry(struct syscalls *kernel, struct checkpoint *c, uint64_
 static void save_all(struct syscalls *kernel, struct checkpoint *c)
 {
     uint64_t number = 0;
-    for (uint64_t fd = 0; fd < FDS_MAX; fd++) {
+    for (uint64_t fd = 0; fd < kernel->fds.end; fd++) {
         if (!fds_at(kernel, fd))
             continue;
         number = fd + 1;
@@ -302,7 +302,7 @@ static void save_all(struct syscalls *kernel, struct checkpoint *c)
 static void restore_all(struct syscalls *kernel, struct checkpoint *c)
 {
     uint64_t number = 0, before = 0;
-    for (uint64_t fd = 0; fd < FDS_MAX; fd++)
+    for (uint64_t fd = 0; fd < kernel->fds.end; fd++)
         if (fds_at(kernel, fd))
             fds_release(&kernel->fds.entry[fd]);
     for (;;) {

@@ -125,7 +125,7 @@ struct ipc_waiter {
 struct ipc {
     int32_t made[IPC_KINDS];  /* numbers given */
     uint32_t used[IPC_KINDS]; /* of the lists: nothing lies behind */
-    uint32_t undos_used, waiters_used;
+    uint32_t undos_used, waiters_used, mqueues_used;
     uint64_t offset; /* behind the last segment */
     uint64_t waits;
     struct ipc_segment segments[IPC_SEGMENTS];

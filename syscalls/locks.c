@@ -93,7 +93,7 @@ static bool same_description(const struct asker *asker, const struct holder *hol
 {
     if (holder->host != getpid())
         return syscall(SYS_kcmp, getpid(), holder->host, KCMP_FILE, asker->entry->host, holder->fd) == 0;
-    for (uint64_t fd = 0; fd < FDS_MAX; fd++) {
+    for (uint64_t fd = 0; fd < asker->kernel->fds.end; fd++) {
         const struct fd_entry *entry = fds_at(asker->kernel, fd);
         if (entry && entry->host == holder->fd)
             return entry->description == asker->entry->description;

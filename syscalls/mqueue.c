@@ -53,7 +53,7 @@ static void send_notice(struct syscalls *kernel, const struct ipc_notice *notice
 void mqueue_take_notices(struct syscalls *kernel)
 {
     struct ipc *ipc = kernel->ipc.shared;
-    for (uint32_t i = 0; ipc && i < IPC_MQUEUES; i++)
+    for (uint32_t i = 0; ipc && i < ipc->mqueues_used; i++)
         if (ipc->mqueues[i].due.pid == kernel->pid) {
             send_notice(kernel, &ipc->mqueues[i].due);
             ipc->mqueues[i].due.pid = 0;
@@ -113,7 +113,7 @@ void mqueue_copied(const struct fd_entry *entry)
 
 void mqueue_fork(const struct syscalls *kernel, bool made)
 {
-    for (int fd = 0; kernel->fds.pollables && fd < FDS_MAX; fd++) {
+    for (uint32_t fd = 0; kernel->fds.pollables && fd < kernel->fds.end; fd++) {
         const struct fd_entry *entry = &kernel->fds.entry[fd];
         if (entry->kind == FD_MQUEUE)
             queue_at(kernel->ipc.shared, entry->pollable->queue)->descriptors += made ? 1u : -1u;
@@ -134,7 +134,7 @@ static int64_t check_name(const char *name)
 
 static struct ipc_mqueue *mqueue_find(struct ipc *ipc, const char *name)
 {
-    for (uint32_t i = 0; i < IPC_MQUEUES; i++)
+    for (uint32_t i = 0; i < ipc->mqueues_used; i++)
         if (ipc->mqueues[i].used && ipc->mqueues[i].named && strcmp(ipc->mqueues[i].name, name) == 0)
             return &ipc->mqueues[i];
     return NULL;
@@ -153,6 +153,7 @@ static int64_t mqueue_make(struct call *c, const char *name, const struct mq_att
             continue;
         memset(queue, 0, offsetof(struct ipc_mqueue, messages));
         queue->used = queue->named = true;
+        ipc->mqueues_used = i < ipc->mqueues_used ? ipc->mqueues_used : i + 1;
         strcpy(queue->name, name);
         queue->mode = (uint16_t)((mode_t)c->arg[2] & ~c->kernel->identity.mask & 0777);
         queue->most = attr ? (uint32_t)attr->mq_maxmsg : IPC_MQUEUE_MOST;

@@ -153,11 +153,11 @@ bool notices_fcntl(struct call *c, struct fd_entry *entry, int command, int64_t 
 
 /* ------------------------------------------------------------------ what is told */
 
-/* The guest's descriptor of a host's one; FDS_MAX: none. */
+/* The guest's descriptor of a host's one; the end of the table: none. */
 static uint64_t notices_descriptor_of(struct syscalls *kernel, int host)
 {
     uint64_t fd = 0;
-    while (fd < FDS_MAX && (kernel->fds.entry[fd].kind == FD_FREE || kernel->fds.entry[fd].host != host))
+    while (fd < kernel->fds.end && (kernel->fds.entry[fd].kind == FD_FREE || kernel->fds.entry[fd].host != host))
         fd++;
     return fd;
 }

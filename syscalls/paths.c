@@ -136,7 +136,7 @@ bool paths_is_random(const struct stat *st)
 static bool is_own_pipe(struct syscalls *kernel, const struct stat *pipe)
 {
     struct stat st;
-    for (uint64_t fd = 0; fd < FDS_MAX; fd++) {
+    for (uint64_t fd = 0; fd < kernel->fds.end; fd++) {
         const struct fd_entry *entry = fds_at(kernel, fd);
         if (entry && entry->wait == FD_WAIT_SELF && fstat(entry->host, &st) == 0 && st.st_dev == pipe->st_dev &&
             st.st_ino == pipe->st_ino)

@@ -326,7 +326,7 @@ static int64_t poll_create(struct call *c, int flags)
  * them count as such from now on: at worst the host waits where guest time could have gone on. */
 static void watch_outside(struct syscalls *kernel)
 {
-    for (uint64_t fd = 0; fd < FDS_MAX; fd++)
+    for (uint64_t fd = 0; fd < kernel->fds.end; fd++)
         if (kernel->fds.entry[fd].kind == FD_EPOLL)
             kernel->fds.entry[fd].wait = FD_WAIT_OUTSIDE;
 }

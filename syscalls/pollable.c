@@ -126,7 +126,7 @@ static void refresh(struct syscalls *kernel, const struct fd_entry *entry, uint6
 void pollables_refresh(struct syscalls *kernel, uint64_t instructions)
 {
     const uint64_t now = syscalls_time_ns(kernel, instructions);
-    for (int fd = 0; kernel->fds.pollables && fd < FDS_MAX; fd++)
+    for (uint32_t fd = 0; kernel->fds.pollables && fd < kernel->fds.end; fd++)
         if (kernel->fds.entry[fd].pollable)
             refresh(kernel, &kernel->fds.entry[fd], now);
 }
@@ -134,7 +134,7 @@ void pollables_refresh(struct syscalls *kernel, uint64_t instructions)
 uint64_t pollables_next(const struct syscalls *kernel)
 {
     uint64_t next = LAMPS_NEVER;
-    for (int fd = 0; kernel->fds.pollables && fd < FDS_MAX; fd++) {
+    for (uint32_t fd = 0; kernel->fds.pollables && fd < kernel->fds.end; fd++) {
         const struct fd_entry *entry = &kernel->fds.entry[fd];
         if (entry->kind == FD_TIMER && !entry->pollable->lit && entry->pollable->due < next)
             next = entry->pollable->due;

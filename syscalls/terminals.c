@@ -92,7 +92,7 @@ void terminals_copied(const struct fd_entry *entry) { terminals_count(entry, 1);
 
 void terminals_fork(struct syscalls *kernel, bool made)
 {
-    for (int fd = 0; kernel->fds.terminals && fd < FDS_MAX; fd++)
+    for (uint32_t fd = 0; kernel->fds.terminals && fd < kernel->fds.end; fd++)
         if (kernel->fds.entry[fd].kind == FD_TERMINAL)
             terminals_count(&kernel->fds.entry[fd], made ? 1u : -1u);
 }
@@ -101,7 +101,7 @@ void terminals_fork(struct syscalls *kernel, bool made)
 
 struct terminal *terminals_controlling(const struct syscalls *kernel, const struct process *process)
 {
-    for (uint32_t i = 0; kernel->terminals && i < TERMINALS_MOST && !process->detached; i++)
+    for (uint32_t i = 0; kernel->terminals && i < kernel->terminals->reached && !process->detached; i++)
         if (kernel->terminals->list[i].session == process->session)
             return &kernel->terminals->list[i];
     return NULL;
@@ -257,9 +257,10 @@ bool terminals_is_device(const struct syscalls *kernel, const char *path)
 
 uint32_t terminals_next(const struct syscalls *kernel, uint32_t from)
 {
-    while (from < TERMINALS_MOST && !(kernel->terminals && kernel->terminals->list[from].named))
+    const uint32_t reached = kernel->terminals ? kernel->terminals->reached : 0;
+    while (from < reached && !kernel->terminals->list[from].named)
         from++;
-    return from;
+    return from < reached ? from : TERMINALS_MOST;
 }
 
 bool terminals_stat(const struct syscalls *kernel, const char *path, struct stat *out)
@@ -327,6 +328,8 @@ static int64_t open_master(struct call *c, int flags)
         return fd;
     }
     list[number] = (struct terminal){.used = true, .named = true, .locked = true, .masters = 1};
+    if (number >= c->kernel->terminals->reached)
+        c->kernel->terminals->reached = number + 1;
     discipline_create(&list[number].line);
     terminals_refresh(c->kernel, fds_at(c->kernel, (uint64_t)fd));
     return fd;

@@ -30,6 +30,7 @@ struct terminal {
 
 /* In memory that all processes share; changed by the one that has the turn. */
 struct terminals {
+    uint32_t reached; /* of the list: none was ever opened from here on */
     struct terminal list[TERMINALS_MOST];
 };
 

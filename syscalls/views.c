@@ -109,8 +109,10 @@ void views_publish(struct syscalls *kernel, uint64_t instructions)
     kernel->remapped = false;
     view->mask = kernel->identity.mask;
     view->directory = kernel->fds.cwd;
-    for (int fd = 0; fd < PROCESSES_FILES; fd++)
-        view->files[fd] = kernel->fds.entry[fd].kind == FD_FREE ? 0 : kernel->fds.entry[fd].description;
+    for (uint32_t fd = 0; fd < PROCESSES_FILES; fd++)
+        view->files[fd] = fd >= kernel->fds.end || kernel->fds.entry[fd].kind == FD_FREE
+                              ? 0
+                              : kernel->fds.entry[fd].description;
     view->threads = kernel->thread_count;
     show_signals(view, &kernel->signals);
     for (uint32_t i = 0; i < kernel->thread_count && i < PROCESSES_THREADS; i++)
