@@ -24,6 +24,8 @@
  * Not modelled
  *   Conflict misses that only the second has: they are the second's own, and its counts show them.
  */
+#include <string.h>
+
 #include "analyses/analyses.h"
 
 /* An access that missed the first level. */
@@ -48,7 +50,7 @@ struct against {
     /* In the first only: */
     struct analysis *profile;     /* NULL: there is none */
     const struct sim *sim;        /* NULL before the end of a batch */
-    struct sim_totals unmeasured; /* windows that are not */
+    struct sim_totals unmeasured; /* windows that are not, and what a child's parent had counted */
     struct analyses_against_counts counts[ANALYSES_LEVELS];
 };
 
@@ -169,6 +171,20 @@ static enum c2_status against_window(void *self, const struct sim_window *window
     return C2_OK;
 }
 
+/* A child begins anew, behind all that its parent had: no miss waits for its other placement. */
+static enum c2_status against_dropped(void *self, struct c2_error *err)
+{
+    struct against *against = self;
+    (void)err;
+    if (against->first)
+        return C2_OK;
+    C2_ASSERT(against->list.count == 0);
+    memset(against->counts, 0, sizeof against->counts);
+    if (against->sim)
+        sim_counted(&against->unmeasured, against->sim);
+    return C2_OK;
+}
+
 static enum c2_status batch(void *self, const struct sim *sim, struct c2_error *err)
 {
     struct against *against = self, *first = against->first;
@@ -185,8 +201,11 @@ static enum c2_status batch(void *self, const struct sim *sim, struct c2_error *
 
 static struct sim_subscriber against_subscriber(struct analysis *analysis)
 {
-    return (struct sim_subscriber){
-        .self = analysis, .missed = against_missed, .window = against_window, .batch = batch};
+    return (struct sim_subscriber){.self = analysis,
+                                   .missed = against_missed,
+                                   .dropped = against_dropped,
+                                   .window = against_window,
+                                   .batch = batch};
 }
 
 static const void *against_result(const struct analysis *analysis)

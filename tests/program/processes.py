@@ -260,6 +260,7 @@ def children(top):
     run([EMULATOR, "-q", "replay", "-o", out, os.path.join(top, "r")])
     equal(sorted(name for name in os.listdir(top) if name[0] in "tr"), ["r"], "files of the first alone")
     traces(top, guest)
+    compared(top, guest)
     saved = run([EMULATOR, "-q", "--no-sim", "--checkpoint", os.path.join(top, "k"), "--checkpoint-at", "wait",
                  guest, "tree", "2"])
     equal(saved.returncode, 125, "a checkpoint of a process with children")
@@ -289,6 +290,19 @@ def traces(top, guest):
                   [measured[key] for key in ("fetches", "reads", "writes")], "the trace %s" % path)
             os.remove(path)
         shutil.rmtree(directory)
+
+
+def compared(top, guest):
+    """Another placement labels the conflict misses of the process that the report is of, and not its parent's."""
+    directory = os.path.join(top, "compared")
+    run([EMULATOR, "-q", "-o", directory, "-m", "teach", "--against", "random", guest, "tree", "2"])
+    for mark in ("", ".1001", ".1002"):
+        with open(os.path.join(directory, "report%s.json" % mark)) as file:
+            report = json.load(file)
+        check(sum(level["conflict"] for level in report["levels"]) > 0, "no conflict misses to label" + mark)
+        for label, level in zip(report["against"]["labels"], report["levels"]):
+            equal(label["inherent"] + label["placement"] + label["walks"], level["conflict"],
+                  "labels of %s%s" % (level["name"], mark))
 
 
 def whole_receipts(top):
