@@ -89,6 +89,17 @@ static void find_all_framed(struct profile *profile)
         find_framed(profile->framed[machine->level_count], span_of(machine, &machine->l1i));
 }
 
+static void release_cells(struct profile *profile)
+{
+    c2_free(profile->cells);
+    c2_free(profile->heard);
+    c2_free(profile->taken);
+    profile->cells = NULL;
+    profile->heard = NULL;
+    profile->taken = NULL;
+    profile->tally_room = 0;
+}
+
 static void profile_destroy(struct analysis *analysis)
 {
     struct profile *profile = (struct profile *)analysis;
@@ -100,9 +111,7 @@ static void profile_destroy(struct analysis *analysis)
     c2_map_destroy(profile->layouts);
     profile_result_destroy(profile->result);
     c2_free(profile->access_sites);
-    c2_free(profile->cells);
-    c2_free(profile->taken);
-    c2_free(profile->heard);
+    release_cells(profile);
     c2_free(profile->translations);
     c2_free(profile->last.code);
     c2_free(profile->pairs);
@@ -299,7 +308,8 @@ static __attribute__((noinline)) enum c2_status grow_cells(struct profile *profi
 {
     const size_t levels = profile_levels(profile), old = profile->tally_room * levels;
     const size_t room = (count + profile->tally_room + C2_HOST_SIZE(1024u, 1u)) * levels;
-    struct profile_cell *cells = c2_realloc(profile->cells, room * sizeof *cells);
+    struct profile_cell *cells = profile->cells ? c2_realloc(profile->cells, room * sizeof *cells)
+                                                : c2_calloc(room, sizeof *cells);
     if (cells)
         profile->cells = cells;
     struct analyses_translations *heard = c2_realloc(profile->heard, room / levels * sizeof *heard);
@@ -310,7 +320,8 @@ static __attribute__((noinline)) enum c2_status grow_cells(struct profile *profi
     enum c2_status status = reach_taken(profile, old, room, err);
     if (status != C2_OK)
         return status;
-    memset(&cells[old], 0, (room - old) * sizeof *cells);
+    if (old != 0) /* else it is zero, and need not be there before it is used */
+        memset(&cells[old], 0, (room - old) * sizeof *cells);
     memset(&heard[old / levels], 0, (room - old) / levels * sizeof *heard);
     profile->tally_room = (uint32_t)(room / levels);
     return C2_OK;
@@ -493,6 +504,7 @@ void analyses_profile_placement(struct analysis *analysis, enum sim_kind kind, u
 {
     struct profile *profile = (struct profile *)analysis;
     const uint32_t level = analyses_level_of(profile->machine, kind, depth);
+    C2_ASSERT(access_site_of_word(access_site) < profile->tally_room);
     profile->cells[(size_t)access_site_of_word(access_site) * profile_levels(profile) + level].tally.placement++;
 }
 
@@ -541,14 +553,8 @@ static enum c2_status learn_layout(struct profile *profile, const uint64_t *word
 static enum c2_status profile_dropped(void *self, struct c2_error *err)
 {
     struct profile *profile = self;
-    const size_t cells = (size_t)profile->tally_room * profile_levels(profile);
     enum c2_status status = C2_OK;
-    if (cells != 0) {
-        memset(profile->cells, 0, cells * sizeof *profile->cells);
-        memset(profile->heard, 0, profile->tally_room * sizeof *profile->heard);
-    }
-    if (profile->taken)
-        memset(profile->taken, 0, cells * sizeof *profile->taken);
+    release_cells(profile);
     if (profile->access_site_count != 0)
         memset(profile->translations, 0, profile->access_site_count * sizeof *profile->translations);
     profile_samples_drop(profile);

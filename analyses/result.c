@@ -62,8 +62,12 @@ void profile_result_destroy(struct profile_result *result)
 
 static int result_compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
+/* What has counted nothing stays as it is, so that its memory need not be there: after a fork most is such. */
 static void result_add_tally(struct analyses_tally *to, const struct analyses_tally *from)
 {
+    static const struct analyses_tally nothing;
+    if (memcmp(from, &nothing, sizeof nothing) == 0)
+        return;
     for (unsigned i = 0; i < ANALYSES_CLASSES; i++) {
         to->reads[i] += from->reads[i];
         to->writes[i] += from->writes[i];
@@ -98,15 +102,11 @@ static bool result_is_used(const struct profile *profile, const struct numbered 
     return acted || code->code.executed + code->code.reads + code->code.writes != 0;
 }
 
-static void merge_codes(struct profile *profile, struct numbered *codes, size_t count)
+static void merge_codes(struct profile_result *result, const struct numbered *codes, size_t count)
 {
-    struct profile_result *result = profile->result;
     struct analyses_insn *last = NULL;
     for (size_t i = 0; i < count; i++) {
         const struct sim_code *code = &codes[i].code;
-        result->insn_of[codes[i].number] = PROFILE_NONE;
-        if (!result_is_used(profile, &codes[i]))
-            continue;
         if (!last || last->pc.v != code->pc.v) {
             last = &result->insns[result->view.insn_count++];
             *last = (struct analyses_insn){.pc = code->pc};
@@ -122,6 +122,7 @@ static enum c2_status order_insns(struct profile *profile, struct sim *sim, stru
 {
     struct profile_result *result = profile->result;
     const size_t count = sim_code_count(sim);
+    size_t used = 0;
     struct numbered *codes = c2_alloc((count + 1) * sizeof *codes);
     result->insns = c2_alloc((count + 1) * sizeof *result->insns);
     result->insn_of = c2_alloc((count + 1) * sizeof *result->insn_of);
@@ -129,10 +130,14 @@ static enum c2_status order_insns(struct profile *profile, struct sim *sim, stru
         c2_free(codes);
         return c2_fail_memory(err, "the instructions of the report");
     }
-    for (size_t i = 0; i < count; i++)
-        codes[i] = (struct numbered){sim_code_at(sim, (uint32_t)i), (uint32_t)i};
-    qsort(codes, count, sizeof *codes, result_by_pc);
-    merge_codes(profile, codes, count);
+    for (size_t i = 0; i < count; i++) {
+        codes[used] = (struct numbered){sim_code_at(sim, (uint32_t)i), (uint32_t)i};
+        result->insn_of[i] = PROFILE_NONE;
+        used += result_is_used(profile, &codes[used]);
+    }
+    if (used != 0)
+        qsort(codes, used, sizeof *codes, result_by_pc);
+    merge_codes(result, codes, used);
     result->code_count = count;
     c2_free(codes);
     result->view.insns = result->insns;
