@@ -48,13 +48,18 @@ struct visit {
     bool valid;
 };
 
+/* An access in one of the loops around it. */
+struct in_loop {
+    struct steps steps;
+    struct visit visit;
+};
+
 /* An access while it is being found out; its result has the same number. */
 struct tracked {
-    struct steps steps[EXCERPTS_DEPTH];
-    struct visit visits[EXCERPTS_DEPTH];
-    uint64_t anchor, round; /* round: of one that is in no loop */
-    uint32_t caller;        /* that of most votes so far, */
-    uint64_t caller_votes;  /* over those of the others */
+    struct in_loop *loops[EXCERPTS_DEPTH]; /* the innermost first; NULL: it was not seen in that many */
+    uint64_t anchor, round;                /* round: of one that is in no loop */
+    uint32_t caller;                       /* that of most votes so far, */
+    uint64_t caller_votes;                 /* over those of the others */
 };
 
 struct header_at {
@@ -95,7 +100,7 @@ struct accesses {
     struct loops *loops;
     struct block_known *known; /* [block] */
     uint32_t block_count;
-    struct c2_pool pool; /* of what is known of blocks */
+    struct c2_pool pool; /* of what is known of blocks, and of accesses in their loops */
     struct c2_map *function_of;
     uint32_t caller;                 /* the user's instruction that ran last; NO_INSN: none has */
     struct function_read *functions; /* [function] */
@@ -369,22 +374,36 @@ static struct analyses_step most(const struct steps *steps)
 }
 
 /* Whether it is one more time that the loop was entered. */
-static bool visited(struct steps *steps, struct visit *visit, uint64_t va, const struct turn *turn)
+static bool visited(struct in_loop *in, uint64_t va, const struct turn *turn)
 {
+    struct visit *visit = &in->visit;
     const bool again = visit->valid && visit->entry == turn->entry;
     if (again && turn->round == visit->round + 1)
-        vote(steps, (int64_t)(va - visit->va), 1);
+        vote(&in->steps, (int64_t)(va - visit->va), 1);
     *visit = (struct visit){va, turn->entry, turn->round, true};
     return !again;
 }
 
-static void step_in_loops(struct accesses *accesses, struct tracked *tracked, uint32_t loop, uint64_t va)
+static enum c2_status reach_depth(struct accesses *accesses, struct tracked *tracked, unsigned depth,
+                                  struct c2_error *err)
 {
+    if (!tracked->loops[depth] && !(tracked->loops[depth] = c2_pool_get(&accesses->pool, sizeof(struct in_loop))))
+        return accesses_no_memory(err);
+    return C2_OK;
+}
+
+static enum c2_status step_in_loops(struct accesses *accesses, struct tracked *tracked, uint32_t loop, uint64_t va,
+                                    struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
     bool anew = true;
     for (unsigned depth = 0; depth < EXCERPTS_DEPTH && loop != ANALYSES_NO_LOOP && anew; depth++) {
-        anew = visited(&tracked->steps[depth], &tracked->visits[depth], va, &accesses->turns[loop]);
+        if ((status = reach_depth(accesses, tracked, depth, err)) != C2_OK)
+            break;
+        anew = visited(tracked->loops[depth], va, &accesses->turns[loop]);
         loop = accesses->around[loop];
     }
+    return status;
 }
 
 static void fit_grid(struct analyses_access *access, const struct tracked *tracked, uint64_t offset)
@@ -403,6 +422,9 @@ static enum c2_status new_access(struct accesses *accesses, uint32_t insn, uint3
         return accesses_no_memory(err);
     accesses->list[accesses->count] = (struct analyses_access){.insn = insn, .object = object};
     accesses->tracked[accesses->count] = (struct tracked){.anchor = anchor, .caller = NO_INSN};
+    enum c2_status status = reach_depth(accesses, &accesses->tracked[accesses->count], 0, err);
+    if (status != C2_OK)
+        return status;
     return c2_map_put(accesses->number_of, (uint64_t)insn << 32 | object, accesses->count++, err);
 }
 
@@ -451,9 +473,8 @@ static enum c2_status accesses_touch(struct accesses *accesses, uint32_t *number
     if (touch->caller != NO_INSN)
         vote_caller(tracked, touch->caller);
     if (touch->loop != ANALYSES_NO_LOOP)
-        step_in_loops(accesses, tracked, touch->loop, touch->va);
-    else
-        visited(&tracked->steps[0], &tracked->visits[0], touch->va, &(struct turn){0, tracked->round++});
+        return step_in_loops(accesses, tracked, touch->loop, touch->va, err);
+    visited(tracked->loops[0], touch->va, &(struct turn){0, tracked->round++});
     return C2_OK;
 }
 
@@ -466,7 +487,7 @@ static void accesses_repeat(struct accesses *accesses, uint32_t number, const st
     struct analyses_access *access = &accesses->list[number - 1];
     if (count < 2)
         return;
-    vote(&accesses->tracked[number - 1].steps[0], stream_string_goes_down(words) ? -size : size, count - 1);
+    vote(&accesses->tracked[number - 1].loops[0]->steps, stream_string_goes_down(words) ? -size : size, count - 1);
     access->grid = c2_divisor(slot->size, access->grid);
     access->reads += slot->how != 0 ? 0 : count - 1;
     access->writes += slot->how != 0 ? count - 1 : 0;
@@ -576,7 +597,7 @@ static void accesses_forget(struct accesses *accesses)
         accesses->functions[i].at = accesses->functions[i].called_in = ANALYSES_NO_LOOP;
     accesses->last = NO_FUNCTION;
     for (uint32_t i = 0; i < accesses->count; i++)
-        accesses->tracked[i].visits[0].valid = false;
+        accesses->tracked[i].loops[0]->visit.valid = false;
     accesses->caller = NO_INSN;
 }
 
@@ -663,7 +684,8 @@ static void accesses_put_in_order(struct accesses *accesses)
     for (uint32_t i = 0; i < accesses->count; i++) {
         struct analyses_access *access = &accesses->list[i];
         for (unsigned depth = 0; depth < EXCERPTS_DEPTH; depth++)
-            access->step[depth] = most(&accesses->tracked[i].steps[depth]);
+            if (accesses->tracked[i].loops[depth])
+                access->step[depth] = most(&accesses->tracked[i].loops[depth]->steps);
         access->anchor = accesses->tracked[i].anchor;
         access->offset = access->grid == 0 ? access->anchor : access->anchor % access->grid;
         access->caller = accesses->tracked[i].caller;
@@ -674,6 +696,14 @@ static void accesses_put_in_order(struct accesses *accesses)
     accesses->result.access_count = accesses->count;
 }
 
+/* Instructions mostly access one object each. */
+static bool make_room(struct accesses *accesses)
+{
+    const uint32_t count = (uint32_t)accesses->view->insn_count;
+    return c2_reach((void **)&accesses->list, &accesses->list_room, count, sizeof *accesses->list, 0) &&
+           c2_reach((void **)&accesses->tracked, &accesses->tracked_room, count, sizeof *accesses->tracked, 0);
+}
+
 static enum c2_status find_accesses(struct accesses *accesses, struct c2_error *err)
 {
     enum c2_status status = c2_map_create(&accesses->function_of, err);
@@ -681,7 +711,7 @@ static enum c2_status find_accesses(struct accesses *accesses, struct c2_error *
         status = c2_map_create(&accesses->number_of, err);
     accesses->block_count = accesses->blocks ? stream_blocks_count(accesses->blocks) : 0;
     accesses->known = c2_calloc(accesses->block_count + (size_t)1, sizeof *accesses->known);
-    if (status == C2_OK && !accesses->known)
+    if (status == C2_OK && (!accesses->known || !make_room(accesses)))
         status = accesses_no_memory(err);
     if (status == C2_OK)
         status = accesses_find_calls(accesses, err);
