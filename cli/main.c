@@ -3,6 +3,7 @@
  * main: the process.
  */
 #include <limits.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -10,6 +11,10 @@
 #include "cli/cli_priv.h"
 #include "cli/commit.h"
 #include "machine/machine.h"
+
+/* A table of that size is memory of its own, however many of them were freed before: what nothing was written to is not
+ * there, and a child's copies end with it. */
+#define LARGE_BYTES (256 << 10)
 
 /* Everything but a run: what it prints is on standard output. */
 static enum c2_status act(const struct cli_options *options, int *exit_status, int argc, char **argv,
@@ -93,6 +98,7 @@ int main(int argc, char **argv)
     struct cli_options options;
     struct c2_error err;
     int exit_status = 0;
+    mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
     cli_usual_layout(argv);
     cli_guard_start();
     take_host_machine();
