@@ -393,7 +393,7 @@ def interrupted():
 def shown_until(words, directory, pattern):
     """What c2emu shows on a terminal until the pattern is met; then it is interrupted. (match, all that was shown)"""
     leader, follower = pty.openpty()
-    shown, match, end = b"", None, time.time() + 120
+    shown, match, end = b"", None, time.time() + 400
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=follower, cwd=directory) as process:
         os.close(follower)
         while True:
