@@ -306,8 +306,8 @@ def large():
     rows = [row for row in report["functions"] if "rest" not in row]
     marks = []
     for count in (100, 1000):
-        report["functions"] = [dict(row, name="%s_%d" % (row.get("name", "f"), i)) for i in range(1 + count // len(rows))
-                               for row in rows][:count]
+        report["functions"] = [dict(row, name="%s_%d" % (row.get("name", "f"), i))
+                               for i in range(1 + count // len(rows)) for row in rows][:count]
         equal(len(report["functions"]), count, "functions")
         with open(path("many.json"), "w", encoding="utf-8") as file:
             json.dump(report, file)
