@@ -123,8 +123,8 @@ enum syscalls_readiness {
     SYSCALLS_INTERRUPTED, /* a signal has: syscalls_interrupt, then what is pending */
 };
 enum syscalls_readiness syscalls_ready(struct syscalls *kernel, uint32_t tid, uint64_t instructions);
-/* Whether another thread than the running one can go on, or may be able to without anything that this one does: for
- * time goes on, and descriptors are not asked here. */
+/* Whether another thread than the running one can go on, or may be able to without anything that this one does, as time
+ * goes on and descriptors from outside become ready by themselves. */
 bool syscalls_contended(struct syscalls *kernel);
 /* All threads wait: guest time goes on to when one of them may not, or the host waits for what comes from outside.
  * False: none ever will. */

@@ -462,11 +462,21 @@ enum syscalls_readiness syscalls_ready(struct syscalls *kernel, uint32_t tid, ui
     return signals_deliverable(kernel, thread) ? SYSCALLS_INTERRUPTED : SYSCALLS_WAITS;
 }
 
+uint64_t kernel_wait_ends(const struct syscalls *kernel, const struct kernel_wait *wait)
+{
+    const uint64_t pollables = wait->kind == KERNEL_WAITS_FDS ? pollables_next(kernel) : KERNEL_NEVER;
+    return wait->kind == KERNEL_RUNS ? KERNEL_NEVER : wait->deadline < pollables ? wait->deadline : pollables;
+}
+
+/* Before the one that runs does something. Descriptors that nothing from outside makes ready are so by calls of the
+ * guest's, or at a moment. */
 static bool may_go_on(struct syscalls *kernel, struct kernel_thread *thread)
 {
     const struct kernel_wait *wait = &thread->wait;
-    return wait->kind == KERNEL_RUNS || wait->kind == KERNEL_WAITS_FDS || wait->deadline != KERNEL_NEVER ||
-           came_true(kernel, thread) || signals_deliverable(kernel, thread);
+    const bool fds = wait->kind == KERNEL_WAITS_FDS;
+    return wait->kind == KERNEL_RUNS || kernel_wait_ends(kernel, wait) != KERNEL_NEVER || (fds && wait->outside) ||
+           came_true(kernel, thread) || signals_deliverable(kernel, thread) ||
+           (fds && fds_ready(kernel, wait, kernel->instructions));
 }
 
 bool syscalls_contended(struct syscalls *kernel)
@@ -475,12 +485,6 @@ bool syscalls_contended(struct syscalls *kernel)
         if (kernel->threads[i] != kernel->current && may_go_on(kernel, kernel->threads[i]))
             return true;
     return false;
-}
-
-uint64_t kernel_wait_ends(const struct syscalls *kernel, const struct kernel_wait *wait)
-{
-    const uint64_t pollables = wait->kind == KERNEL_WAITS_FDS ? pollables_next(kernel) : KERNEL_NEVER;
-    return wait->kind == KERNEL_RUNS ? KERNEL_NEVER : wait->deadline < pollables ? wait->deadline : pollables;
 }
 
 /* The earliest moment that any waits for. */

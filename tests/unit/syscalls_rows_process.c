@@ -1182,6 +1182,24 @@ static void threads_take_turns(uint32_t *word)
     assert_call(0, futex, word, FUTEX_WAIT_PRIVATE, 5, NULL);
 }
 
+/* The first thread waits for a byte in a pipe, which the other one writes: without that none comes. */
+static void threads_share_pipe(void)
+{
+    int *pair = guest_take(8);
+    char *buffer = guest_take(8);
+    assert_call(0, pipe, pair);
+    assert_call(-EINTR, read, pair[0], buffer, 8);
+    assert_int_equal(g.result.action, SYSCALLS_BLOCKED);
+    syscalls_switch(g.kernel, 1001, 0);
+    assert_call(1001, gettid);
+    assert_false(syscalls_contended(g.kernel));
+    assert_call(1, write, pair[1], guest_text("a"), 1);
+    assert_true(syscalls_contended(g.kernel));
+    assert_int_equal(syscalls_ready(g.kernel, 1000, 0), SYSCALLS_AGAIN);
+    syscalls_switch(g.kernel, 1000, 0);
+    assert_call(1, read, pair[0], buffer, 8);
+}
+
 void row_clone(void **state)
 {
     (void)state;
@@ -1196,6 +1214,7 @@ void row_clone(void **state)
     assert_int_equal(g.result.thread.fs_base, 0x1234);
     assert_int_equal(tid[0], 1001); /* CLONE_PARENT_SETTID, and no CLONE_CHILD_SETTID */
     assert_int_equal(tid[1], 0);
+    threads_share_pipe();
     threads_take_turns(tid);
 }
 
