@@ -261,37 +261,61 @@ bool decode_is_split(const struct decode_block *block, struct decode_splits spli
     return false;
 }
 
-static void decode_add_insn(struct decode_block *out, const struct decode_insn *one)
+void decode_describe(struct decode_form *out, const struct decode_insn *insn)
+{
+    struct stream_slot slots[DECODE_INSN_SLOTS];
+    const unsigned count = decode_slots(slots, insn, 0);
+    C2_ASSERT(count <= sizeof out->slot / sizeof *out->slot);
+    out->length = insn->insn.length;
+    out->ends = ends_block(&insn->insn);
+    out->interpreted = interpret_wants(&insn->insn, insn->operands);
+    out->x87 = insn->insn.meta.isa_ext == ZYDIS_ISA_EXT_X87;
+    out->mmx = mmx_written(insn);
+    out->mnemonic = (uint16_t)insn->insn.mnemonic;
+    out->flops = (uint8_t)decode_flops(insn);
+    out->ending = (uint8_t)decode_ending(insn, slots, count);
+    out->slots = (uint8_t)count;
+    for (unsigned i = 0; i < count; i++)
+        out->slot[i] = slots[i];
+}
+
+static void decode_add_insn(struct decode_block *out, const struct decode_form *one)
 {
     const uint16_t index = out->block.insn_count;
     struct stream_slot *slots = out->slots + out->block.slot_count;
-    C2_ASSERT(index < DECODE_MAX_INSNS && out->block.slot_count + (unsigned)DECODE_INSN_SLOTS <= DECODE_MAX_SLOTS);
-    out->insns[index] = (struct stream_insn){.offset = out->block.bytes,
-                                             .first_slot = out->block.slot_count,
-                                             .length = one->insn.length,
-                                             .flops = (uint8_t)decode_flops(one)};
-    out->mnemonics[index] = (uint16_t)one->insn.mnemonic;
-    out->mmx[index] = mmx_written(one);
-    out->interpreted[index] = interpret_wants(&one->insn, one->operands);
-    if (one->insn.meta.isa_ext == ZYDIS_ISA_EXT_X87 && index < out->first_x87)
+    C2_ASSERT(index < DECODE_MAX_INSNS && out->block.slot_count + 2u <= DECODE_MAX_SLOTS);
+    out->insns[index] = (struct stream_insn){
+        .offset = out->block.bytes, .first_slot = out->block.slot_count, .length = one->length, .flops = one->flops};
+    out->mnemonics[index] = one->mnemonic;
+    out->mmx[index] = one->mmx;
+    out->interpreted[index] = one->interpreted;
+    if (one->x87 && index < out->first_x87)
         out->first_x87 = index;
-    const unsigned slot_count = decode_slots(slots, one, index);
-    C2_PROMISE(slot_count <= 2);
-    out->block.ending = decode_ending(one, slots, slot_count); /* the last instruction's stays */
-    out->block.slot_count += slot_count;
+    for (unsigned i = 0; i < one->slots; i++) {
+        slots[i] = one->slot[i];
+        slots[i].insn = index;
+    }
+    out->block.ending = one->ending; /* the last instruction's stays */
+    out->block.slot_count += one->slots;
     out->block.insn_count++;
-    out->block.bytes += one->insn.length;
+    out->block.bytes += one->length;
+}
+
+static enum decode_result form_at(struct decode_form *form, const struct decode_block *block,
+                                  const struct cpu_model *cpu, struct guest_va pc, uint64_t bytes)
+{
+    return block->forms ? decode_form(form, block->forms, pc, bytes) : decode_form_anew(form, cpu, pc, bytes);
 }
 
 /* Adds the next instruction, or says why the block ends before it; DECODE_OPEN: it goes on. */
 static enum decode_end extend(struct decode_block *out, uint64_t bytes, struct decode_splits splits)
 {
     C2_PROMISE(out->block.insn_count < DECODE_MAX_INSNS && out->block.bytes < bytes);
-    struct decode_insn scratch, *one = out->kept ? &out->kept[out->block.insn_count] : &scratch;
+    struct decode_form scratch, *one = out->kept ? &out->kept[out->block.insn_count] : &scratch;
     const struct guest_va here = {out->block.pc.v + out->block.bytes};
     if (out->block.insn_count > 0 && engine_decode_is_split(splits, here))
         return DECODE_WHOLE;
-    switch (decode_one(one, here, bytes - out->block.bytes)) {
+    switch (form_at(one, out, splits.cpu, here, bytes - out->block.bytes)) {
     case DECODE_GOOD:
         break;
     case DECODE_CUT:
@@ -299,10 +323,10 @@ static enum decode_end extend(struct decode_block *out, uint64_t bytes, struct d
     default:
         return DECODE_INVALID;
     }
-    if (decode_is_alone(one, splits.cpu))
+    if (one->alone)
         return DECODE_SPECIAL;
     decode_add_insn(out, one);
-    return ends_block(&one->insn) || out->block.insn_count == DECODE_MAX_INSNS ? DECODE_WHOLE : DECODE_OPEN;
+    return one->ends || out->block.insn_count == DECODE_MAX_INSNS ? DECODE_WHOLE : DECODE_OPEN;
 }
 
 void decode_block(struct decode_block *out, struct guest_va pc, uint64_t bytes, struct decode_splits splits)

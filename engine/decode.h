@@ -35,6 +35,30 @@ struct decode_splits {
     const struct cpu_model *cpu; /* what the engine executes: the rest is alone and refused; NULL: x86-64-v2 */
 };
 
+/* What a block takes of an instruction; the same for all that differ in displacement and immediate alone. */
+struct decode_form {
+    uint8_t length;
+    bool alone;       /* decode_is_alone(): the rest is not filled in */
+    bool ends;        /* a block ends behind it, by the rule */
+    bool interpreted; /* as decode_block's, and the four below likewise */
+    bool x87;
+    uint8_t mmx;
+    uint16_t mnemonic;
+    uint8_t flops, ending, slots;
+    struct stream_slot slot[2]; /* `insn` is 0 */
+    struct decode_own_form {
+        uint64_t word[2];
+    } own; /* the engine's, by decode_own */
+};
+typedef void decode_own(struct decode_own_form *out, const struct decode_insn *insn);
+
+/* Forms that are remembered. forms.c */
+struct decode_forms;
+enum c2_status decode_forms_create(struct decode_forms **out, decode_own *own, struct c2_error *err); /* own: or NULL */
+void decode_forms_destroy(struct decode_forms *forms);
+/* For instructions of this processor (decode_splits) from now on. */
+void decode_forms_begin(struct decode_forms *forms, const struct cpu_model *cpu);
+
 struct decode_block {
     struct stream_block block; /* insns and slots point into the arrays below */
     enum decode_end ended;
@@ -45,7 +69,8 @@ struct decode_block {
     bool interpreted[DECODE_MAX_INSNS];   /* interpret.h has it, for engines that cannot execute it rightly */
     uint8_t mmx[DECODE_MAX_INSNS];        /* bit i: the instruction writes MMi */
     uint16_t first_x87;                   /* the first instruction on x87 numbers; DECODE_MAX_INSNS: none */
-    struct decode_insn *kept;             /* the caller's: NULL, or room for DECODE_MAX_INSNS, which get them all */
+    struct decode_forms *forms;           /* the caller's, or NULL: each instruction is decoded anew */
+    struct decode_form *kept;             /* likewise: NULL, or room for DECODE_MAX_INSNS, which get all of theirs */
 };
 
 enum decode_result {
@@ -57,6 +82,14 @@ enum decode_result {
 
 /* Decodes the instruction at pc, of which `bytes` may be read. */
 enum decode_result decode_one(struct decode_insn *out, struct guest_va pc, uint64_t bytes);
+
+/* The form of the instruction at pc. forms.c */
+enum decode_result decode_form(struct decode_form *out, struct decode_forms *forms, struct guest_va pc, uint64_t bytes);
+/* What is alone is so for this processor. */
+enum decode_result decode_form_anew(struct decode_form *out, const struct cpu_model *cpu, struct guest_va pc,
+                                    uint64_t bytes);
+/* All of the form but `alone`, which it is not, and the engine's own. */
+void decode_describe(struct decode_form *out, const struct decode_insn *insn);
 
 /* The slots of one instruction, in program order (reads before the write); returns how many. Not of one that
  * interpret_is_masked, whose slots are other ones each time. */

@@ -32,11 +32,11 @@ struct native_blocks {
     struct c2_pool pool; /* what the blocks lie in */
     struct decode_block decoded;
     const struct native_block *last; /* which it is of; NULL: none */
-    struct decode_insn kept[DECODE_MAX_INSNS];
+    struct decode_form kept[DECODE_MAX_INSNS];
 };
 
 enum c2_status native_blocks_create(struct native_blocks **out, const struct engine_config *config,
-                                    struct c2_error *err)
+                                    struct decode_forms *forms, struct c2_error *err)
 {
     C2_ASSERT(config->mmu);
     struct native_blocks *blocks = c2_calloc(1, sizeof *blocks);
@@ -44,6 +44,8 @@ enum c2_status native_blocks_create(struct native_blocks **out, const struct eng
     if (!blocks)
         return c2_fail_memory(err, "the table of code blocks");
     blocks->decoded.kept = blocks->kept;
+    blocks->decoded.forms = forms;
+    decode_forms_begin(forms, config->cpu);
     enum c2_status status = engine_code_begin(&blocks->guest, config, err);
     if (status == C2_OK)
         status = c2_map_create(&blocks->by_pc, err);
@@ -221,7 +223,7 @@ enum c2_status native_blocks_alone(struct native_block **out, struct native_bloc
     return code_add_block(out, blocks, (struct native_block){.pc = pc, .alone = true}, err);
 }
 
-const struct decode_insn *native_blocks_decoded(const struct native_blocks *blocks, const struct native_block *block)
+const struct decode_form *native_blocks_decoded(const struct native_blocks *blocks, const struct native_block *block)
 {
     return block == blocks->last ? blocks->kept : NULL;
 }

@@ -362,7 +362,7 @@ static enum c2_status begin_native_program(struct native *n, const struct engine
     n->codes.counting = config->count_blocks;
     native_wide_begin(n, n->base.config.cpu);
     reset_registers(n);
-    enum c2_status status = native_blocks_create(&n->blocks, config, err);
+    enum c2_status status = native_blocks_create(&n->blocks, config, n->codes.forms, err);
     if (status == C2_OK)
         status = native_handle_signals(n, err);
     if (status != C2_OK)

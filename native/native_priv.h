@@ -87,7 +87,7 @@ struct native_blocks;
 struct engine_code;
 struct engine_special;
 enum c2_status native_blocks_create(struct native_blocks **out, const struct engine_config *config,
-                                    struct c2_error *err);
+                                    struct decode_forms *forms, struct c2_error *err);
 void native_blocks_destroy(struct native_blocks *blocks); /* takes NULL */
 struct shapes *native_blocks_shapes(struct native_blocks *blocks);
 struct engine_code *native_blocks_guest(struct native_blocks *blocks); /* which it is a table of; lent */
@@ -99,8 +99,8 @@ enum c2_status native_blocks_learn(struct native_block **out, struct guest_va *l
 /* The one instruction at pc as a block, which find does not find. */
 enum c2_status native_blocks_alone(struct native_block **out, struct native_blocks *blocks, uint64_t pc,
                                    struct c2_error *err);
-/* The instructions of the block that was made known last; NULL: it is another one. */
-const struct decode_insn *native_blocks_decoded(const struct native_blocks *blocks, const struct native_block *block);
+/* The forms of the instructions of the block that was made known last; NULL: it is another one. */
+const struct decode_form *native_blocks_decoded(const struct native_blocks *blocks, const struct native_block *block);
 bool native_block_is_fresh(const struct native_block *block);
 enum c2_status native_blocks_watch(struct native_block **out, struct native_blocks *blocks, uint64_t pc,
                                    struct c2_error *err); /* *out: known there already, or NULL */
@@ -123,6 +123,25 @@ enum native_why {
     NATIVE_REFUSES,   /* before instruction `insn`, which cannot be translated: native_refusal() */
     NATIVE_ENDS,      /* behind the part that was asked for */
 };
+
+/* How a branch goes on that needs no operand to be known but a distance. */
+enum native_branch { NATIVE_OTHER, NATIVE_JUMPS, NATIVE_JUMPS_IF, NATIVE_CALLS, NATIVE_RETURNS };
+
+/* What translating takes of an instruction, beside its bytes: struct decode_own_form. */
+struct native_form {
+    uint16_t uses, writes;       /* general registers, a bit each: written ones are used */
+    uint8_t tested, overwritten; /* flags of arithmetic, a bit each; the same for both */
+    uint8_t branch;              /* enum native_branch */
+    uint8_t modrm, rex;          /* where they are, of what is relative; or NATIVE_NO_REX */
+    bool light : 1;              /* its operands need not be known, unless its addresses are wanted */
+    bool memory : 1, stores : 1, nothing : 1;
+    bool relative : 1; /* to RIP; if it is light: by 64 bits, and no VEX */
+    bool lea : 1;      /* of such a place, to 32 or 64 bits */
+    bool near : 1;     /* the distance of a branch has 8 bits */
+    bool faults : 1;   /* or may */
+};
+#define NATIVE_NO_REX 0xffu
+void native_own(struct decode_own_form *out, const struct decode_insn *insn); /* decode_own */
 
 struct native_site {
     uint8_t why; /* enum native_why */
@@ -177,12 +196,13 @@ struct native_codes {
     struct native_code **all;                  /* by address */
     size_t count, capacity;
     struct native_workspace *workspace; /* translate.c's */
-    struct native_code *part;           /* the last one of a part */
-    size_t sites_before_part;           /* its sites are behind these, until something else is translated */
-    unsigned densest;                   /* most instructions a word of a record, of those that record */
-    unsigned most_slots;                /* of a block of those */
-    bool counting;                      /* count_blocks */
-    uint64_t drops;                     /* how often all were */
+    struct decode_forms *forms;
+    struct native_code *part; /* the last one of a part */
+    size_t sites_before_part; /* its sites are behind these, until something else is translated */
+    unsigned densest;         /* most instructions a word of a record, of those that record */
+    unsigned most_slots;      /* of a block of those */
+    bool counting;            /* count_blocks */
+    uint64_t drops;           /* how often all were */
 };
 
 enum c2_status native_codes_create(struct native_codes *codes, struct c2_error *err);

@@ -51,7 +51,8 @@ static unsigned operands_bit_of(ZydisRegister reg)
     return number < NATIVE_NO_REGISTER ? 1u << number : 0;
 }
 
-unsigned native_registers(const struct decode_insn *insn, unsigned *written)
+/* The general registers that it reads, writes or addresses by, a bit each; of these *written may be other ones then. */
+static unsigned native_registers(const struct decode_insn *insn, unsigned *written)
 {
     C2_PROMISE(insn->insn.operand_count <= ZYDIS_MAX_OPERAND_COUNT);
     unsigned registers = 0;
@@ -149,11 +150,24 @@ static bool is_relative(const ZydisDecodedInstruction *insn)
     return (insn->attributes & ZYDIS_ATTRIB_HAS_MODRM) && insn->raw.modrm.mod == 0 && insn->raw.modrm.rm == MODRM_RIP;
 }
 
+/* Their last bytes, but for an immediate behind a displacement, are what Zydis has. */
+uint64_t native_distant(const struct translated *t)
+{
+    C2_PROMISE(t->form.relative || t->form.branch != NATIVE_OTHER);
+    const uint8_t *bytes = (const uint8_t *)(uintptr_t)t->pc;
+    int32_t distance = (int8_t)bytes[t->length - 1];
+    if (t->form.relative)
+        memcpy(&distance, bytes + t->form.modrm + 1, sizeof distance);
+    else if (!t->form.near)
+        memcpy(&distance, bytes + t->length - sizeof distance, sizeof distance);
+    return t->pc + t->length + (uint64_t)(int64_t)distance;
+}
+
 static uint64_t relative_target(const struct translated *t)
 {
-    C2_PROMISE(is_relative(&t->insn->insn));
-    const uint64_t target = t->pc + t->insn->insn.length + (uint64_t)t->insn->insn.raw.disp.value;
-    return t->insn->insn.address_width == 32 ? (uint32_t)target : target;
+    C2_PROMISE(t->form.relative);
+    const uint64_t target = native_distant(t);
+    return t->insn && t->insn->insn.address_width == 32 ? (uint32_t)target : target;
 }
 
 /* A displacement has it, whose sign is extended. */
@@ -196,7 +210,7 @@ static struct emit_place operands_place_of(const struct decode_insn *insn, const
 
 static bool is_constant(const struct translated *t, const ZydisDecodedOperand *operand)
 {
-    C2_PROMISE(operands_is_memory(operand));
+    C2_PROMISE(operands_is_memory(operand) && t->insn);
     const bool no_register = operands_number_of(operand->mem.base) == NATIVE_NO_REGISTER &&
                              operands_number_of(operand->mem.index) == NATIVE_NO_REGISTER;
     return is_relative(&t->insn->insn) && is_in_modrm(operand)
@@ -302,46 +316,161 @@ static bool address_wants_pad(const struct translated *t)
 
 static bool is_far(const struct translated *t)
 {
-    const ZydisDecodedInstruction *insn = &t->insn->insn;
-    return is_relative(insn) && insn->mnemonic != ZYDIS_MNEMONIC_NOP && insn->mnemonic != ZYDIS_MNEMONIC_LEA &&
-           ((!is_near(relative_target(t)) && insn->address_width == 64) ||
-            insn->length == ZYDIS_MAX_INSTRUCTION_LENGTH);
+    const bool narrow = t->insn && t->insn->insn.address_width == 32;
+    return t->form.relative && !t->form.nothing && !t->form.lea &&
+           ((!is_near(relative_target(t)) && !narrow) || t->length == ZYDIS_MAX_INSTRUCTION_LENGTH);
 }
+
+/* ------------------------------------------------------------------ forms */
+
+/* The six of arithmetic in a byte: of those that Zydis has, OF is in the place of the one that is always set. */
+static uint8_t form_flags(ZydisAccessedFlagsMask mask)
+{
+    enum { IN_PLACE = 0xd5 };
+    return (uint8_t)((mask & IN_PLACE) | (mask & ZYDIS_CPUFLAG_OF ? 2 : 0));
+}
+
+static bool may_leave_flags(const ZydisDecodedInstruction *insn)
+{
+    const ZydisInstructionCategory c = insn->meta.category;
+    return c == ZYDIS_CATEGORY_SHIFT || c == ZYDIS_CATEGORY_ROTATE;
+}
+
+static void describe_flags(struct native_form *form, const ZydisDecodedInstruction *insn)
+{
+    const ZydisAccessedFlags *flags = insn->cpu_flags;
+    form->tested = flags ? form_flags(flags->tested) : 0;
+    if (flags && !may_leave_flags(insn))
+        form->overwritten = form_flags(flags->modified | flags->set_0 | flags->set_1 | flags->undefined);
+}
+
+static bool does_nothing(const ZydisDecodedInstruction *insn)
+{
+    return insn->mnemonic == ZYDIS_MNEMONIC_NOP || insn->meta.category == ZYDIS_CATEGORY_WIDENOP ||
+           insn->mnemonic == ZYDIS_MNEMONIC_RDSSPD || insn->mnemonic == ZYDIS_MNEMONIC_RDSSPQ ||
+           insn->mnemonic == ZYDIS_MNEMONIC_ENDBR64 || insn->mnemonic == ZYDIS_MNEMONIC_ENDBR32;
+}
+
+/* JRCXZ, LOOP and their kin have only short forms, and are other ones. */
+static bool has_long_form(const ZydisDecodedInstruction *insn)
+{
+    return insn->opcode_map == ZYDIS_OPCODE_MAP_0F || (insn->opcode & 0xf0) == 0x70;
+}
+
+static enum native_branch native_branch_of(const struct decode_insn *insn)
+{
+    const ZydisDecodedInstruction *i = &insn->insn;
+    const bool distance = insn->operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+    if (i->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
+        return NATIVE_OTHER;
+    switch (i->meta.category) {
+    case ZYDIS_CATEGORY_COND_BR:
+        return has_long_form(i) ? NATIVE_JUMPS_IF : NATIVE_OTHER;
+    case ZYDIS_CATEGORY_UNCOND_BR:
+        return distance ? NATIVE_JUMPS : NATIVE_OTHER;
+    case ZYDIS_CATEGORY_CALL:
+        return distance ? NATIVE_CALLS : NATIVE_OTHER;
+    case ZYDIS_CATEGORY_RET:
+        return distance ? NATIVE_OTHER : NATIVE_RETURNS;
+    default:
+        return NATIVE_OTHER;
+    }
+}
+
+/* Of what may be light, and is if it has none of this: what is copied needs no look at its operands then. */
+static bool is_simple(const struct decode_insn *insn)
+{
+    const ZydisDecodedInstruction *i = &insn->insn;
+    const bool vex = i->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY;
+    return !is_behind_gs(insn) && !pushes_flags(i) && !(is_relative(i) && (vex || i->address_width != 64));
+}
+
+/* Zydis's distance of a branch has 8 or 32 bits; of other sizes it is none that is light. */
+static bool has_usual_distance(const ZydisDecodedInstruction *insn)
+{
+    return insn->meta.category == ZYDIS_CATEGORY_RET || insn->raw.imm[0].size == 8 || insn->raw.imm[0].size == 32;
+}
+
+static bool native_writes_memory(const struct decode_insn *insn)
+{
+    for (unsigned i = 0; i < insn->insn.operand_count; i++)
+        if (operands_is_memory(&insn->operands[i]) && !only_reads(&insn->operands[i]))
+            return true;
+    return false;
+}
+
+static bool is_relative_lea(const ZydisDecodedInstruction *insn)
+{
+    return insn->mnemonic == ZYDIS_MNEMONIC_LEA && is_relative(insn) && insn->operand_width != 16 &&
+           insn->address_width == 64;
+}
+
+void native_own(struct decode_own_form *out, const struct decode_insn *insn)
+{
+    _Static_assert(sizeof(struct native_form) <= sizeof *out, "room for it");
+    const ZydisDecodedInstruction *i = &insn->insn;
+    struct native_form form = {.branch = (uint8_t)native_branch_of(insn), .rex = NATIVE_NO_REX};
+    unsigned writes;
+    form.uses = (uint16_t)native_registers(insn, &writes);
+    form.writes = (uint16_t)writes;
+    describe_flags(&form, i);
+    if (form.branch != NATIVE_OTHER && !has_usual_distance(i))
+        form.branch = NATIVE_OTHER;
+    form.near = i->raw.imm[0].size == 8;
+    form.relative = is_relative(i);
+    form.modrm = form.relative ? i->raw.modrm.offset : 0;
+    if (i->attributes & ZYDIS_ATTRIB_HAS_REX)
+        form.rex = i->raw.rex.offset;
+    form.memory = native_operand(insn, 0);
+    form.stores = native_writes_memory(insn);
+    form.nothing = does_nothing(i);
+    form.lea = is_relative_lea(i);
+    form.light = is_simple(insn) && (form.branch != NATIVE_OTHER || !decode_branches(i));
+    form.faults = form.memory || i->mnemonic == ZYDIS_MNEMONIC_DIV || i->mnemonic == ZYDIS_MNEMONIC_IDIV ||
+                  i->meta.category == ZYDIS_CATEGORY_SYSCALL || i->meta.isa_ext != ZYDIS_ISA_EXT_BASE;
+    memcpy(out, &form, sizeof form);
+}
+
+/* ------------------------------------------------------------------ how an instruction is translated */
 
 const char *native_refusal(const struct decode_insn *insn, uint64_t pc)
 {
-    const struct translated t = {.insn = insn, .pc = pc};
     const bool branch = insn->insn.meta.branch_type != ZYDIS_BRANCH_TYPE_NONE;
-    if (is_behind_gs(insn) && (is_far(&t) || (branch && insn->insn.address_width != 64)))
+    struct decode_own_form own;
+    struct translated t = {.insn = insn, .pc = pc, .length = insn->insn.length};
+    if (!is_behind_gs(insn))
+        return NULL;
+    native_own(&own, insn);
+    memcpy(&t.form, &own, sizeof t.form);
+    if (is_far(&t) || (branch && insn->insn.address_width != 64))
         return "the native engine does not model this form of an address behind GS: use --engine unicorn";
     return NULL;
 }
 
-void native_examine(struct translated *t, uint64_t pc, bool records)
+void native_examine(struct translated *t, bool records)
 {
-    C2_PROMISE(t->insn);
-    t->pc = pc;
-    t->why = native_refusal(t->insn, pc)           ? NATIVE_REFUSES
+    C2_PROMISE(t->insn || (t->form.light && !(records && t->form.memory)));
+    t->why = !t->insn                              ? NATIVE_GOES
+             : native_refusal(t->insn, t->pc)      ? NATIVE_REFUSES
              : pushes_flags(&t->insn->insn)        ? NATIVE_EXECUTES
              : records && has_odd_address(t->insn) ? NATIVE_ADDRESSES
                                                    : NATIVE_GOES;
-    t->gs = is_behind_gs(t->insn);
+    t->gs = t->insn && is_behind_gs(t->insn);
     t->far_place = is_far(t);
-    t->wants_pad = t->far_place || t->gs || (records && address_wants_pad(t));
+    t->wants_pad = t->far_place || t->gs || (records && t->insn && address_wants_pad(t));
 }
 
 /* Prefixes and opcode, up to ModR/M. The bits for an index and a base are of none, or of one of the first eight. */
 static void emit_front(struct emit *e, const struct translated *t)
 {
-    C2_PROMISE(t->insn->insn.attributes & ZYDIS_ATTRIB_HAS_MODRM);
-    const ZydisDecodedInstruction *insn = &t->insn->insn;
+    C2_PROMISE(t->form.relative && t->form.modrm != 0);
+    const ZydisDecodedInstruction *insn = t->insn ? &t->insn->insn : NULL;
     const uint8_t *bytes = (const uint8_t *)(uintptr_t)t->pc;
-    const bool rex = insn->attributes & ZYDIS_ATTRIB_HAS_REX;
-    const bool vex = insn->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX && insn->raw.vex.size == 3;
-    const bool evex = insn->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
-    for (unsigned i = 0; i < insn->raw.modrm.offset; i++) {
+    const bool vex = insn && insn->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX && insn->raw.vex.size == 3;
+    const bool evex = insn && insn->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
+    for (unsigned i = 0; i < t->form.modrm; i++) {
         uint8_t byte = bytes[i];
-        if (rex && i == insn->raw.rex.offset)
+        if (i == t->form.rex)
             byte &= 0xfc;
         if ((vex && i == insn->raw.vex.offset + 1u) || (evex && i == insn->raw.evex.offset + 1u)) /* upside down */
             byte |= 0x60;
@@ -349,27 +478,24 @@ static void emit_front(struct emit *e, const struct translated *t)
     }
 }
 
-/* What comes behind ModR/M, SIB and displacement. */
+/* What comes behind ModR/M and displacement. */
 static void emit_back(struct emit *e, const struct translated *t)
 {
-    const ZydisDecodedInstruction *insn = &t->insn->insn;
-    const unsigned displacement = insn->raw.disp.size / 8;
-    const unsigned sib = insn->attributes & ZYDIS_ATTRIB_HAS_SIB ? 1 : 0;
-    const unsigned from = insn->raw.modrm.offset + 1u + sib + displacement;
-    C2_PROMISE(from <= insn->length);
-    emit_bytes(e, (const uint8_t *)(uintptr_t)t->pc + from, insn->length - from);
+    const unsigned from = t->form.modrm + 1u + (unsigned)sizeof(int32_t);
+    C2_PROMISE(from <= t->length);
+    emit_bytes(e, (const uint8_t *)(uintptr_t)t->pc + from, t->length - from);
 }
 
 static uint8_t modrm_of(const struct translated *t, unsigned mod, unsigned rm)
 {
     C2_PROMISE(mod < 4 && rm < 8);
-    return (uint8_t)(mod << 6 | t->insn->insn.raw.modrm.reg << 3 | rm);
+    const unsigned reg = ((const uint8_t *)(uintptr_t)t->pc)[t->form.modrm] >> 3 & 7;
+    return (uint8_t)(mod << 6 | reg << 3 | rm);
 }
 
 static void emit_absolute(struct emit *e, const struct translated *t)
 {
-    C2_PROMISE(is_near(relative_target(t)) || t->insn->insn.address_width == 32 ||
-               t->insn->insn.mnemonic == ZYDIS_MNEMONIC_LEA);
+    C2_PROMISE(is_near(relative_target(t)) || t->insn);
     emit_front(e, t);
     emit_byte(e, modrm_of(t, 0, MODRM_SIB));
     emit_byte(e, SIB_ABSOLUTE);
@@ -387,22 +513,14 @@ static void emit_through(struct emit *e, const struct translated *t, unsigned pa
 }
 
 /* LEA of what is relative to RIP is a constant. */
-static bool emit_relative_lea(struct emit *e, const struct translated *t)
+static void emit_relative_lea(struct emit *e, const struct translated *t)
 {
-    const ZydisDecodedInstruction *insn = &t->insn->insn;
-    if (insn->mnemonic != ZYDIS_MNEMONIC_LEA || !is_relative(insn) || insn->operand_width == 16)
-        return false;
-    const uint64_t target = relative_target(t);
-    emit_constant(e, operands_number_of(t->insn->operands[0].reg.value),
-                  insn->operand_width == 32 ? (uint32_t)target : target);
-    return true;
-}
-
-static bool does_nothing(const ZydisDecodedInstruction *insn)
-{
-    return insn->mnemonic == ZYDIS_MNEMONIC_NOP || insn->meta.category == ZYDIS_CATEGORY_WIDENOP ||
-           insn->mnemonic == ZYDIS_MNEMONIC_RDSSPD || insn->mnemonic == ZYDIS_MNEMONIC_RDSSPQ ||
-           insn->mnemonic == ZYDIS_MNEMONIC_ENDBR64 || insn->mnemonic == ZYDIS_MNEMONIC_ENDBR32;
+    C2_PROMISE(t->form.lea && t->form.relative);
+    enum { REX_R = 4, REX_W = 8 };
+    const uint8_t *bytes = (const uint8_t *)(uintptr_t)t->pc;
+    const unsigned rex = t->form.rex == NATIVE_NO_REX ? 0 : bytes[t->form.rex];
+    const uint64_t target = native_distant(t);
+    emit_constant(e, (bytes[t->form.modrm] >> 3 & 7) | (rex & REX_R ? 8 : 0), rex & REX_W ? target : (uint32_t)target);
 }
 
 /* GS is the guest's for one instruction. If that faults the handler of signals gives it back to the context. */
@@ -424,17 +542,18 @@ void native_emit_copy(struct emit *e, const struct translated *t, unsigned pad, 
 {
     C2_PROMISE((!t->gs && !t->far_place) || pad < NATIVE_NO_REGISTER);
     C2_PROMISE(t->why == NATIVE_GOES || t->why == NATIVE_ADDRESSES);
-    const ZydisDecodedInstruction *insn = &t->insn->insn;
-    if (does_nothing(insn) || emit_relative_lea(e, t))
+    if (t->form.nothing)
         return;
     if (t->gs)
         emit_guests_gs(e, pad);
-    if (t->far_place)
+    if (t->form.lea)
+        emit_relative_lea(e, t);
+    else if (t->far_place)
         emit_through(e, t, pad);
-    else if (is_relative(insn))
+    else if (t->form.relative)
         emit_absolute(e, t);
     else
-        emit_bytes(e, (const void *)(uintptr_t)t->pc, insn->length);
+        emit_bytes(e, (const void *)(uintptr_t)t->pc, t->length);
     if (t->gs)
         emit_own_gs(e, pad, context);
 }

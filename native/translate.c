@@ -33,9 +33,6 @@
 
 #include "native/translate_priv.h"
 
-#define EVERY_FLAG \
-    (ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_AF | ZYDIS_CPUFLAG_ZF | ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_OF)
-
 enum { CONDITION_NOT_EQUAL = 5, CONDITION_ABOVE = 7, CONDITION_NOT_SIGN = 9 };
 enum { RECORD_WORD = 8 };
 enum { MOST_EXITS = 2 }; /* to addresses that are known */
@@ -217,9 +214,8 @@ static void choose_part(struct translation *t, unsigned first)
     while (part->end < t->insns) {
         const struct translated *insn = &t->insn[part->end];
         struct part longer = *part;
-        unsigned written;
-        longer.uses |= native_registers(insn->insn, &written);
-        longer.writes |= written;
+        longer.uses |= insn->form.uses;
+        longer.writes |= insn->form.writes;
         longer.padded |= insn->wants_pad;
         far_place |= insn->far_place;
         if (!translate_choose(&longer, far_place))
@@ -291,36 +287,19 @@ static struct native_roles roles_of(const struct part *part)
 
 /* ------------------------------------------------------------------ the look at the limit */
 
-static bool may_fault(const struct translated *insn)
-{
-    const ZydisMnemonic m = insn->insn->insn.mnemonic;
-    return insn->why != NATIVE_GOES || native_operand(insn->insn, 0) || m == ZYDIS_MNEMONIC_DIV ||
-           m == ZYDIS_MNEMONIC_IDIV || insn->insn->insn.meta.category == ZYDIS_CATEGORY_SYSCALL ||
-           insn->insn->insn.meta.isa_ext != ZYDIS_ISA_EXT_BASE;
-}
-
-static bool may_leave_flags(const ZydisDecodedInstruction *insn)
-{
-    const ZydisInstructionCategory c = insn->meta.category;
-    return c == ZYDIS_CATEGORY_SHIFT || c == ZYDIS_CATEGORY_ROTATE;
-}
-
 /* Whether the guest cannot see what its flags are where the block begins. */
 static bool flags_are_dead(const struct translation *t)
 {
     C2_PROMISE(t->insns != 0);
+    enum { EVERY_FLAG = 0xd7 };
     unsigned left = EVERY_FLAG;
-    for (unsigned i = 0; i < t->insns; i++) {
-        const ZydisDecodedInstruction *insn = &t->insn[i].insn->insn;
-        const ZydisAccessedFlags *flags = insn->cpu_flags;
-        if (may_fault(&t->insn[i]) || (flags && flags->tested & left))
+    for (unsigned i = 0; i < t->insns && left != 0; i++) {
+        const struct translated *insn = &t->insn[i];
+        if (insn->form.faults || insn->why != NATIVE_GOES || insn->form.tested & left)
             return false;
-        if (flags && !may_leave_flags(insn))
-            left &= ~(flags->modified | flags->set_0 | flags->set_1 | flags->undefined);
-        if (left == 0)
-            return true;
+        left &= ~(unsigned)insn->form.overwritten;
     }
-    return false;
+    return left == 0;
 }
 
 /* Recording: what the pace goes beyond the limit by, less one, in R11. */
@@ -462,7 +441,7 @@ static void emit_indirect(struct translation *t)
     emit_jump_indexed(e, CONTEXT_TABLES + CONTEXT_TABLE_BYTES * t->code->kind, NATIVE_RCX);
 }
 
-static uint64_t translate_behind(const struct translated *insn) { return insn->pc + insn->insn->insn.length; }
+static uint64_t translate_behind(const struct translated *insn) { return insn->pc + insn->length; }
 
 /* All of the block has been executed: registers are given back, and the record is behind us. */
 static void emit_finish(struct translation *t, bool target)
@@ -481,6 +460,8 @@ static void emit_goes_on(struct translation *t, uint64_t target)
 
 static uint64_t branch_target(const struct translated *insn)
 {
+    if (insn->form.branch != NATIVE_OTHER)
+        return native_distant(insn);
     C2_PROMISE(insn->insn->operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE);
     return translate_behind(insn) + (uint64_t)insn->insn->operands[0].imm.value.s;
 }
@@ -488,25 +469,30 @@ static uint64_t branch_target(const struct translated *insn)
 /* JRCXZ, LOOP and their kin have only short forms. */
 static void emit_short_branch(struct translation *t, const struct translated *insn)
 {
-    C2_PROMISE(insn->insn->insn.length > 1);
+    C2_PROMISE(insn->length > 1);
     enum { OVER_JUMP = 5 };
     const uint8_t *bytes = (const uint8_t *)(uintptr_t)insn->pc;
-    emit_bytes(&t->e, bytes, insn->insn->insn.length - 1u);
+    emit_bytes(&t->e, bytes, insn->length - 1u);
     emit_byte(&t->e, OVER_JUMP);
     emit_goes_on(t, translate_behind(insn));
     emit_goes_on(t, branch_target(insn));
 }
 
+/* Its condition is in the byte before its distance. */
+static unsigned condition_of(const struct translated *insn)
+{
+    C2_PROMISE(insn->form.branch == NATIVE_JUMPS_IF);
+    return ((const uint8_t *)(uintptr_t)insn->pc)[insn->length - (insn->form.near ? 2 : 5)] & 15;
+}
+
 static void emit_conditional(struct translation *t, const struct translated *insn)
 {
-    const ZydisMnemonic m = insn->insn->insn.mnemonic;
     emit_finish(t, false);
-    if (m == ZYDIS_MNEMONIC_JRCXZ || m == ZYDIS_MNEMONIC_JECXZ || m == ZYDIS_MNEMONIC_LOOP ||
-        m == ZYDIS_MNEMONIC_LOOPE || m == ZYDIS_MNEMONIC_LOOPNE) {
+    if (insn->form.branch != NATIVE_JUMPS_IF) {
         emit_short_branch(t, insn);
         return;
     }
-    emit_exit(t, emit_jump_if(&t->e, insn->insn->insn.opcode & 15), branch_target(insn));
+    emit_exit(t, emit_jump_if(&t->e, condition_of(insn)), branch_target(insn));
     emit_goes_on(t, translate_behind(insn));
 }
 
@@ -521,7 +507,8 @@ static void emit_push(struct translation *t, uint64_t value)
 
 static bool is_relative_branch(const struct translated *insn)
 {
-    return insn->insn->operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+    return insn->form.branch != NATIVE_OTHER ? insn->form.branch != NATIVE_RETURNS
+                                             : insn->insn->operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
 }
 
 static void emit_call(struct translation *t, const struct translated *insn)
@@ -546,9 +533,7 @@ static void emit_far_jump(struct translation *t, const struct translated *insn)
 
 static void emit_return(struct translation *t, const struct translated *insn)
 {
-    const uint64_t pops = insn->insn->operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE
-                              ? insn->insn->operands[0].imm.value.u
-                              : 0;
+    const uint64_t pops = insn->form.branch == NATIVE_RETURNS ? 0 : insn->insn->operands[0].imm.value.u;
     emit_load(&t->e, t->in->pad, emit_at(NATIVE_RSP, 0));
     emit_lea(&t->e, NATIVE_RSP, emit_at(NATIVE_RSP, (int32_t)(8 + pops)));
     emit_finish(t, true);
@@ -557,12 +542,19 @@ static void emit_return(struct translation *t, const struct translated *insn)
 
 static bool is_indirect(const struct translated *insn)
 {
+    if (insn->form.branch != NATIVE_OTHER || insn->form.light)
+        return insn->form.branch == NATIVE_RETURNS;
     const ZydisInstructionCategory c = insn->insn->insn.meta.category;
     return c == ZYDIS_CATEGORY_RET ||
            ((c == ZYDIS_CATEGORY_CALL || c == ZYDIS_CATEGORY_UNCOND_BR) && !is_relative_branch(insn));
 }
 
-static void emit_branch(struct translation *t, const struct translated *insn)
+static bool translate_branches(const struct translated *insn)
+{
+    return insn->form.branch != NATIVE_OTHER || (!insn->form.light && decode_branches(&insn->insn->insn));
+}
+
+static void emit_other_branch(struct translation *t, const struct translated *insn)
 {
     C2_PROMISE(decode_branches(&insn->insn->insn));
     switch (insn->insn->insn.meta.category) {
@@ -590,6 +582,27 @@ static void emit_branch(struct translation *t, const struct translated *insn)
     emit_goes_on(t, branch_target(insn));
 }
 
+static void emit_branch(struct translation *t, const struct translated *insn)
+{
+    switch ((enum native_branch)insn->form.branch) {
+    case NATIVE_JUMPS:
+        emit_finish(t, false);
+        emit_goes_on(t, branch_target(insn));
+        return;
+    case NATIVE_JUMPS_IF:
+        emit_conditional(t, insn);
+        return;
+    case NATIVE_CALLS:
+        emit_call(t, insn);
+        return;
+    case NATIVE_RETURNS:
+        emit_return(t, insn);
+        return;
+    default:
+        emit_other_branch(t, insn);
+    }
+}
+
 /* ------------------------------------------------------------------ instructions */
 
 /* Leaves before the instruction, and is entered again. */
@@ -615,19 +628,9 @@ static void emit_addresses(struct translation *t, unsigned index)
                             emit_at(t->in->pace, (int32_t)(RECORD_WORD * (1 + slot))));
 }
 
-static bool writes_memory(const struct translated *insn)
-{
-    for (unsigned i = 0; i < insn->insn->insn.operand_count; i++)
-        if (insn->insn->operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
-            insn->insn->operands[i].mem.type == ZYDIS_MEMOP_TYPE_MEM &&
-            (insn->insn->operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
-            return true;
-    return false;
-}
-
 static bool may_store_into_block(const struct translation *t, const struct translated *insn)
 {
-    return t->block->changes && !t->block->alone && writes_memory(insn);
+    return t->block->changes && !t->block->alone && insn->form.stores;
 }
 
 static unsigned translate_bits_of(uint64_t number)
@@ -682,7 +685,7 @@ static void emit_insn(struct translation *t, unsigned index)
     } else if (t->records) {
         emit_addresses(t, index);
     }
-    if (!decode_branches(&insn->insn->insn))
+    if (!translate_branches(insn))
         native_emit_copy(&t->e, insn, t->in->pad, t->codes->context);
     else
         emit_branch(t, insn);
@@ -699,7 +702,7 @@ static void emit_body(struct translation *t)
             emit_insn(t, i);
     }
     t->code->at[t->insns] = (uint32_t)(executed(t) - t->code->start);
-    if (decode_branches(&t->insn[t->insns - 1].insn->insn))
+    if (translate_branches(&t->insn[t->insns - 1]))
         return;
     if (t->whole) {
         emit_finish(t, false);
@@ -720,16 +723,31 @@ static const struct decode_insn *translate_decode(struct translation *t, uint64_
     return insn;
 }
 
-/* decoded: its instructions; NULL: that is to be done. */
-static void examine(struct translation *t, const struct decode_insn *decoded)
+/* known: the form of the instruction; NULL: it is to be found. */
+static void examine_insn(struct translation *t, unsigned i, const struct decode_form *known)
+{
+    struct translated *insn = &t->insn[i];
+    struct decode_form found;
+    insn->pc = t->block->pc + t->block->block->insns[i].offset;
+    insn->length = t->block->block->insns[i].length;
+    if (!known) {
+        const uint64_t bytes = c2_align_down(insn->pc + insn->length - 1, C2_PAGE_BYTES) + C2_PAGE_BYTES - insn->pc;
+        const enum decode_result result = decode_form(&found, t->codes->forms, (struct guest_va){insn->pc}, bytes);
+        C2_ASSERT(result == DECODE_GOOD && found.length == insn->length);
+    }
+    memcpy(&insn->form, known ? &known->own : &found.own, sizeof insn->form);
+    const bool wanted = !insn->form.light || (t->records && insn->form.memory) || may_store_into_block(t, insn);
+    insn->insn = wanted ? translate_decode(t, insn->pc, i) : NULL;
+    native_examine(insn, t->records);
+    insn->wants_pad = insn->wants_pad || is_indirect(insn) || may_store_into_block(t, insn);
+}
+
+/* known: the forms of its instructions; NULL: they are to be found. */
+static void examine(struct translation *t, const struct decode_form *known)
 {
     C2_PROMISE(t->insns != 0 && t->insns <= STREAM_BLOCK_INSNS);
-    for (unsigned i = 0; i < t->insns; i++) {
-        const uint64_t pc = t->block->pc + t->block->block->insns[i].offset;
-        t->insn[i].insn = decoded ? &decoded[i] : translate_decode(t, pc, i);
-        native_examine(&t->insn[i], pc, t->records);
-        t->insn[i].wants_pad = t->insn[i].wants_pad || is_indirect(&t->insn[i]) || may_store_into_block(t, &t->insn[i]);
-    }
+    for (unsigned i = 0; i < t->insns; i++)
+        examine_insn(t, i, known ? &known[i] : NULL);
     for (unsigned first = 0; first < t->insns; first = t->part[t->parts - 1].end)
         choose_part(t, first);
 }
@@ -755,10 +773,10 @@ static struct native_code *code_for_once(struct native_codes *codes, struct nati
     return &room->once;
 }
 
-static enum c2_status translate_translate(struct translation *t, const struct decode_insn *decoded)
+static enum c2_status translate_translate(struct translation *t, const struct decode_form *known)
 {
     t->code->start = executed(t);
-    examine(t, decoded);
+    examine(t, known);
     if (t->whole)
         emit_begin(t);
     else
@@ -939,6 +957,8 @@ enum c2_status native_codes_create(struct native_codes *codes, struct c2_error *
     codes->workspace = c2_alloc(sizeof *codes->workspace);
     enum c2_status status = codes->workspace ? C2_OK : c2_fail_memory(err, "translations");
     if (status == C2_OK)
+        status = decode_forms_create(&codes->forms, native_own, err);
+    if (status == C2_OK)
         status = grow_sites(codes, NATIVE_LINKED_KINDS, err);
     if (status == C2_OK)
         status = native_cache_create(&codes->cache, err);
@@ -955,6 +975,7 @@ void native_codes_release(struct native_codes *codes)
     c2_free(codes->all);
     c2_free(codes->sites);
     c2_free(codes->workspace);
+    decode_forms_destroy(codes->forms);
     if (codes->cache.written)
         native_cache_release(&codes->cache);
     *codes = (struct native_codes){0};

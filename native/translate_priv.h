@@ -10,17 +10,20 @@
 
 /* An instruction while it is translated. */
 struct translated {
-    const struct decode_insn *insn;
+    struct native_form form;
+    const struct decode_insn *insn; /* NULL: its form is enough */
     uint64_t pc;
+    uint8_t length;
     uint8_t why;    /* NATIVE_ADDRESSES, NATIVE_EXECUTES, NATIVE_REFUSES; NATIVE_GOES: it needs no C */
     bool far_place; /* relative to RIP, and so far away that only a register reaches it */
     bool gs;        /* its operand lies behind GS */
     bool wants_pad; /* a free register is needed to execute or record it */
 };
 
-/* The general registers that it reads, writes or addresses by, a bit each; of these *written may be other ones then. */
-unsigned native_registers(const struct decode_insn *insn, unsigned *written);
-void native_examine(struct translated *t, uint64_t pc, bool records);
+/* form, insn, pc and length are there. */
+void native_examine(struct translated *t, bool records);
+/* Where a branch goes that has a distance, or the operand of an instruction is that is relative to RIP. */
+uint64_t native_distant(const struct translated *t);
 /* Stores the address of the slot's access there; may use the pad. */
 void native_emit_address(struct emit *e, const struct translated *t, unsigned slot, unsigned pad, struct emit_place to);
 /* to = the operand's address, if no register goes into it but those that LEA adds. */
