@@ -6,7 +6,8 @@
  *   Debug files come compressed, and libdw unpacks all sections of one when it is opened, one after the other: of
  *   Debian's libc 10 MB, in 40 ms, which is more than the rest of a short program's report costs. Here threads unpack
  *   them, the largest first, from unpack_begin() on; unpack_end() waits, and hands what they have made to libelf as if
- *   the file had it so. libdeflate takes a section whole, at 2.5 times the speed of zlib.
+ *   the file had it so. libdeflate takes a section whole, at 2.5 times the speed of zlib. All that a file unpacks to
+ *   lies in one piece of memory, of large pages where the host gives them: most of 2,700 first touches less, of libc's.
  *   What cannot be unpacked here - damaged, of another kind, no memory - stays as it is, and libdw judges it.
  * Invariants
  *   Threads touch nothing of libelf's and nothing of the caller's but their sections. Between begin and end the Elf
@@ -19,22 +20,27 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "loader/symbols_priv.h"
 
 enum { THREADS = 2, MOST_RATIO = 1032, HEADER64 = sizeof(Elf64_Chdr), HEADER32 = sizeof(Elf32_Chdr) };
+enum { LARGE_PAGE = 2 << 20, ALIGNED = 64 };
 
 struct packed {
     Elf_Scn *section;
     Elf_Data *raw, *data; /* libelf's two views of it, with the header of compression; both last as long as the Elf */
     const unsigned char *from;
     size_t from_bytes, bytes;
-    unsigned char *out; /* NULL: it could not be unpacked */
+    unsigned char *to;  /* room for it, in the memory of all */
+    unsigned char *out; /* that, unpacked; NULL: it could not be */
 };
 
 struct loader_unpack {
     struct packed *sections; /* largest first */
     uint32_t count, room;
+    unsigned char *memory; /* mapped_bytes, of all sections; NULL: none */
+    size_t mapped_bytes;
     _Atomic uint32_t next;
     pthread_t threads[THREADS - 1];
     unsigned thread_count;
@@ -54,11 +60,8 @@ static bool inflate_whole(const struct packed *packed, unsigned char *out, struc
 
 static void unpack_section(struct packed *packed, struct libdeflate_decompressor *by)
 {
-    unsigned char *out = c2_alloc(packed->bytes);
-    if (out && inflate_whole(packed, out, by))
-        packed->out = out;
-    else
-        c2_free(out);
+    if (inflate_whole(packed, packed->to, by))
+        packed->out = packed->to;
 }
 
 static void *unpack_some(void *self)
@@ -134,10 +137,34 @@ static bool find_sections(struct loader_unpack *unpack, Elf *elf)
     return true;
 }
 
+/* A place for each section, from a boundary of large pages on. False: there is no memory for all. */
+static bool place_sections(struct loader_unpack *unpack)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < unpack->count; i++)
+        if (__builtin_add_overflow(bytes, unpack->sections[i].bytes + ALIGNED - 1, &bytes))
+            return false;
+    if (bytes == 0)
+        return true;
+    if (__builtin_add_overflow(bytes, LARGE_PAGE, &unpack->mapped_bytes))
+        return false;
+    void *memory = mmap(NULL, unpack->mapped_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return false;
+    unpack->memory = memory;
+    unsigned char *at = (unsigned char *)c2_align_up((uintptr_t)memory, LARGE_PAGE);
+    madvise(at, bytes, MADV_HUGEPAGE); /* if there are none they are small ones */
+    for (uint32_t i = 0; i < unpack->count; i++) {
+        unpack->sections[i].to = at;
+        at += c2_align_up(unpack->sections[i].bytes, ALIGNED);
+    }
+    return true;
+}
+
 struct loader_unpack *loader_unpack_begin(Elf *elf)
 {
     struct loader_unpack *unpack = c2_calloc(1, sizeof *unpack);
-    if (!unpack || !find_sections(unpack, elf)) {
+    if (!unpack || !find_sections(unpack, elf) || !place_sections(unpack)) {
         loader_unpack_destroy(unpack);
         return NULL;
     }
@@ -192,8 +219,8 @@ void loader_unpack_destroy(struct loader_unpack *unpack)
         return;
     atomic_store(&unpack->next, unpack->count);
     wait_for_threads(unpack);
-    for (uint32_t i = 0; i < unpack->count; i++)
-        c2_free(unpack->sections[i].out);
+    if (unpack->memory)
+        munmap(unpack->memory, unpack->mapped_bytes);
     c2_free(unpack->sections);
     c2_free(unpack);
 }
