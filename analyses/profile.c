@@ -186,15 +186,28 @@ static enum c2_status new_access_site(struct profile *profile, uint64_t key, uin
     return C2_OK;
 }
 
+/* Zeroed; in a new table what is not used is not there. */
+static bool profile_reach_zeroed(void **table, size_t old, size_t room, size_t bytes)
+{
+    void *reached = *table ? c2_realloc(*table, room * bytes) : c2_calloc(room, bytes);
+    if (!reached)
+        return false;
+    if (*table)
+        memset((char *)reached + old * bytes, 0, (room - old) * bytes);
+    *table = reached;
+    return true;
+}
+
 static enum c2_status profile_reach_code(struct profile *profile, uint32_t code, struct c2_error *err)
 {
     struct sim_last_access_sites *last = &profile->last;
     const uint32_t old = last->room;
     if (code < old)
         return C2_OK;
-    if (!c2_reach((void **)&last->code, &last->room, code, sizeof *last->code, C2_HOST_SIZE(16384u, 1u)))
+    const uint64_t least = old * 2ull + C2_HOST_SIZE(16384u, 1u), room = code < least ? least : code + 1ull;
+    if (!profile_reach_zeroed((void **)&last->code, old, room, sizeof *last->code))
         return profile_no_memory(err);
-    memset(&last->code[old], 0, (last->room - old) * sizeof *last->code);
+    last->room = (uint32_t)room;
     return C2_OK;
 }
 
@@ -295,12 +308,8 @@ static enum c2_status reach_taken(struct profile *profile, size_t old, size_t ro
 {
     if (caches_machine_cores(profile->machine) == 1)
         return C2_OK;
-    struct analyses_taken *taken = c2_realloc(profile->taken, room * sizeof *taken);
-    if (!taken)
-        return profile_no_memory(err);
-    memset(&taken[old], 0, (room - old) * sizeof *taken);
-    profile->taken = taken;
-    return C2_OK;
+    return profile_reach_zeroed((void **)&profile->taken, old, room, sizeof *profile->taken) ? C2_OK
+                                                                                             : profile_no_memory(err);
 }
 
 static __attribute__((noinline)) enum c2_status grow_cells(struct profile *profile, uint32_t count,
@@ -308,21 +317,12 @@ static __attribute__((noinline)) enum c2_status grow_cells(struct profile *profi
 {
     const size_t levels = profile_levels(profile), old = profile->tally_room * levels;
     const size_t room = (count + profile->tally_room + C2_HOST_SIZE(1024u, 1u)) * levels;
-    struct profile_cell *cells = profile->cells ? c2_realloc(profile->cells, room * sizeof *cells)
-                                                : c2_calloc(room, sizeof *cells);
-    if (cells)
-        profile->cells = cells;
-    struct analyses_translations *heard = c2_realloc(profile->heard, room / levels * sizeof *heard);
-    if (heard)
-        profile->heard = heard;
-    if (!cells || !heard)
+    if (!profile_reach_zeroed((void **)&profile->cells, old, room, sizeof *profile->cells) ||
+        !profile_reach_zeroed((void **)&profile->heard, old / levels, room / levels, sizeof *profile->heard))
         return profile_no_memory(err);
     enum c2_status status = reach_taken(profile, old, room, err);
     if (status != C2_OK)
         return status;
-    if (old != 0) /* else it is zero, and need not be there before it is used */
-        memset(&cells[old], 0, (room - old) * sizeof *cells);
-    memset(&heard[old / levels], 0, (room - old) / levels * sizeof *heard);
     profile->tally_room = (uint32_t)(room / levels);
     return C2_OK;
 }

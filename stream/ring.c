@@ -39,6 +39,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #define PLACES_OF_ONE C2_HOST_SIZE(16u, 2u)
 #define PLACES_OF_MANY C2_HOST_SIZE(64u, 3u)
@@ -157,6 +158,7 @@ static void sleep_until_worth_while(struct stream_ring *ring)
 static void *consumer_thread(void *self)
 {
     struct stream_ring *ring = self;
+    prctl(PR_SET_NAME, ring->name); /* of this thread: another one would have to be sought in /proc */
     pthread_mutex_lock(&ring->mutex);
     while (!ring->stopping) {
         struct reader *reader = furthest_behind(ring);
@@ -313,7 +315,6 @@ static enum c2_status start_threads(struct stream_ring *ring, unsigned threads, 
         if (failure != 0)
             break;
         ring->thread_count++;
-        pthread_setname_np(ring->threads[i], ring->name);
     }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return failure == 0 ? C2_OK

@@ -105,6 +105,7 @@ static const struct function family[] = {
     {"__cxa_begin_catch", SHAPE_LANDING, 0},
 };
 #define FAMILY (sizeof family / sizeof *family)
+enum { LONGEST_NAME = 40 };
 
 /* A call that has not returned; or, without a function, a signal handler. */
 struct frame {
@@ -134,6 +135,7 @@ struct calls {
 struct allocations {
     struct mmu *mmu;
     struct loader_symbols *symbols;
+    uint64_t of_length[LONGEST_NAME + 1]; /* sort_family */
     struct c2_map *points;
     struct c2_map *blocks; /* those allocated: address to number */
     uint64_t allocated;    /* blocks ever */
@@ -171,26 +173,41 @@ static enum c2_status allocations_grow(void **items, size_t *room, size_t count,
 
 /* ------------------------------------------------------------------ finding the family */
 
-static bool allocations_is_named(const struct function *function, const char *name)
+/* Of names of each length, bit i: family[i] has such a one. Thousands of names are looked at, and few are in it. */
+static void sort_family(uint64_t of_length[LONGEST_NAME + 1])
 {
-    size_t length = strlen(function->name);
-    return strncmp(name, function->name, length) == 0 && (name[length] == '\0' || name[length] == '@');
+    _Static_assert(FAMILY <= 64, "a bit each");
+    for (size_t i = 0; i < FAMILY; i++) {
+        C2_ASSERT(strlen(family[i].name) <= LONGEST_NAME);
+        of_length[strlen(family[i].name)] |= UINT64_C(1) << i;
+    }
+}
+
+/* name: of a symbol, "malloc@@GLIBC_2.2.5". FAMILY: it is none of the family. */
+static size_t family_named(const struct allocations *a, const char *name)
+{
+    const size_t length = strcspn(name, "@");
+    uint64_t left = length <= LONGEST_NAME ? a->of_length[length] : 0;
+    for (; left != 0; left &= left - 1) {
+        const size_t i = (size_t)__builtin_ctzll(left);
+        if (memcmp(name, family[i].name, length) == 0)
+            return i;
+    }
+    return FAMILY;
 }
 
 static enum c2_status allocations_note_entry(void *self, const char *name, struct guest_va entry, bool resolver,
                                              struct c2_error *err)
 {
     struct allocations *a = self;
-    for (size_t i = 0; i < FAMILY; i++) {
-        if (!allocations_is_named(&family[i], name))
-            continue;
-        enum c2_status status = modules_keep(a->modules, entry, entry.v, err);
-        if (status != C2_OK)
-            return status;
-        uint64_t point = (point_at(a, entry.v) & POINT_RETURNS) | (i + 1) * POINT_FUNCTION;
-        return c2_map_put(a->points, entry.v, point | (resolver ? POINT_RESOLVER : 0), err);
-    }
-    return C2_OK;
+    const size_t number = family_named(a, name);
+    if (number == FAMILY)
+        return C2_OK;
+    enum c2_status status = modules_keep(a->modules, entry, entry.v, err);
+    if (status != C2_OK)
+        return status;
+    uint64_t point = (point_at(a, entry.v) & POINT_RETURNS) | (number + 1) * POINT_FUNCTION;
+    return c2_map_put(a->points, entry.v, point | (resolver ? POINT_RESOLVER : 0), err);
 }
 
 static enum c2_status allocations_read_names(void *self, struct guest_va code, struct c2_error *err)
@@ -555,6 +572,7 @@ enum c2_status allocations_create(struct allocations **out, const struct allocat
         return c2_fail_memory(err, "the allocator's calls");
     a->mmu = config->mmu;
     a->symbols = config->symbols;
+    sort_family(a->of_length);
     enum c2_status status = allocations_create_parts(a, config->wrappers, config->wrapper_count, err);
     const struct modules_reader reader = {a, allocations_read_names, allocations_forget_entry, forgot_names};
     if (status == C2_OK)
