@@ -34,9 +34,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <capstone/capstone.h>
-
 #include "analyses/insns_priv.h"
+#include "loader/capstone.h"
 
 #define RECENT C2_HOST_SIZE(4096u, 4u)
 #define GENERAL 16u /* registers */
@@ -327,14 +326,14 @@ enum c2_status insns_create(struct insns **out, struct loader_symbols *symbols, 
     struct insns *insns = c2_calloc(1, sizeof *insns);
     if (!insns)
         return c2_fail_memory(err, "the code of a trace");
-    insns->capstone = loader_capstone(symbols);
-    insns->insn = insns->capstone != 0 ? cs_malloc(insns->capstone) : NULL;
-    if (insns->insn) {
+    enum c2_status status = loader_capstone(&insns->capstone, symbols, err);
+    if (status == C2_OK && !(insns->insn = cs_malloc(insns->capstone)))
+        status = c2_fail_memory(err, "the code of a trace");
+    if (status == C2_OK)
         *out = insns;
-        return C2_OK;
-    }
-    insns_destroy(insns);
-    return c2_fail_memory(err, "the code of a trace");
+    else
+        insns_destroy(insns);
+    return status;
 }
 
 void insns_destroy(struct insns *insns)

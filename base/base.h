@@ -2,7 +2,7 @@
  *
  * base: what every other room stands on - status and errors, allocation, pools, seeded generators, a hash map, an
  * ordered tree, number parsing, near-miss suggestions, files that appear only when whole, the limit on their size,
- * files in chunks, hashes.
+ * files in chunks, hashes, libraries that are loaded when they are needed.
  *
  * The one API contract of the project: a function that can fail returns enum c2_status, gives its result
  * through its first parameter and the reason through its last; a getter lends and states until when; a destroy
@@ -302,6 +302,21 @@ enum c2_status c2_pack(struct c2_packer *packer, FILE *to, const void *bytes, si
  * the caller's to close, before the file, which is read ahead. c2_unpack_reason: why reading it failed, by errno. */
 enum c2_status c2_unpack(FILE **out, FILE *from, struct c2_error *err);
 const char *c2_unpack_reason(int error);
+
+/* ------------------------------------------------------------------ libraries that are loaded when they are needed */
+struct c2_library_function {
+    const char *name;
+    void **to;
+};
+struct c2_library {
+    const char *what, *soname; /* what: of a message, "the engine's library" */
+    void **handle;             /* NULL: not loaded yet */
+    const struct c2_library_function *functions;
+    size_t count;
+};
+/* Does nothing the second time; from any thread. The library stays loaded. Fails with C2_ERR_UNSUPPORTED where the host
+ * has no such library, or one without these functions, whose name *err has. */
+enum c2_status c2_library_load(const struct c2_library *library, struct c2_error *err);
 
 /* ------------------------------------------------------------------ SHA-256, in hexadecimal as sha256sum prints it */
 #define C2_SHA256_TEXT 65 /* characters of a hash, and a NUL */

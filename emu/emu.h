@@ -119,7 +119,7 @@ struct emu_end {
     struct guest_va rip;
     struct guest_va address; /* of the fault; valid if has_address */
     bool has_address;
-    char disassembly[160]; /* of the instruction at rip, AT&T syntax; "" if it cannot be read */
+    char disassembly[160]; /* of the instruction at rip, AT&T syntax; of KILLED and REFUSED; "": it cannot be read */
     char refusal[256];
     char *stacks; /* of a deadlock: lines that say what each thread waits for, and where; the caller's to free() */
 };

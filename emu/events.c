@@ -24,7 +24,8 @@ bool emu_finish(struct emu *emu, enum emu_end_kind kind)
     emu->end->kind = kind;
     engine_get_cpu(emu->process.engine, &cpu);
     emu->end->rip.v = cpu.rip;
-    disassemble(emu->end->disassembly, sizeof emu->end->disassembly, emu->config.mmu, emu->end->rip);
+    if (kind == EMU_KILLED || kind == EMU_REFUSED)
+        disassemble(emu->end->disassembly, sizeof emu->end->disassembly, emu->config.mmu, emu->end->rip);
     return false;
 }
 

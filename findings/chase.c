@@ -16,9 +16,8 @@
  */
 #include <string.h>
 
-#include <capstone/capstone.h>
-
 #include "findings/findings_priv.h"
+#include "loader/capstone.h"
 
 #define REGISTERS 16u
 #define STACK_POINTER 4u
@@ -43,8 +42,9 @@ struct decoder {
 
 static bool open_decoder(struct decoder *decoder, struct loader_symbols *symbols)
 {
-    *decoder = (struct decoder){.capstone = loader_capstone(symbols)};
-    decoder->insn = decoder->capstone != 0 ? cs_malloc(decoder->capstone) : NULL;
+    *decoder = (struct decoder){.insn = NULL};
+    if (loader_capstone(&decoder->capstone, symbols, NULL) == C2_OK)
+        decoder->insn = cs_malloc(decoder->capstone);
     return decoder->insn;
 }
 

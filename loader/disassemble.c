@@ -2,9 +2,8 @@
  *
  * Capstone: instructions as text, and a handle for readers of operands.
  */
+#include "loader/capstone.h"
 #include "loader/symbols_priv.h"
-
-#include <capstone/capstone.h>
 
 static void print_bytes(char *buffer, size_t size, const uint8_t *bytes, size_t count)
 {
@@ -15,24 +14,43 @@ static void print_bytes(char *buffer, size_t size, const uint8_t *bytes, size_t 
         snprintf(buffer + used, size - (size_t)used, ")");
 }
 
+struct loader_capstone_library loader_capstone_library;
+
+static enum c2_status load_capstone(struct c2_error *err)
+{
+#define FUNCTION(name) {"cs_" #name, (void **)&loader_capstone_library.name},
+    static const struct c2_library_function functions[] = {LOADER_CAPSTONE_FUNCTIONS(FUNCTION)};
+#undef FUNCTION
+    static const struct c2_library library = {"the disassembler", C2_CAPSTONE_SONAME, &loader_capstone_library.handle,
+                                              functions, sizeof functions / sizeof *functions};
+    return c2_library_load(&library, err);
+}
+
+static enum c2_status open_capstone(csh *out, struct c2_error *err)
+{
+    enum c2_status status = load_capstone(err);
+    return status != C2_OK || cs_open(CS_ARCH_X86, CS_MODE_64, out) == CS_ERR_OK
+               ? status
+               : c2_fail_memory(err, "the disassembler");
+}
+
 size_t loader_disassemble(char *buffer, size_t size, const uint8_t *bytes, size_t count, uint64_t address)
 {
     csh capstone;
     cs_insn *insn = NULL;
     size_t length = 0;
     buffer[0] = '\0';
-    if (count == 0 || cs_open(CS_ARCH_X86, CS_MODE_64, &capstone) != CS_ERR_OK)
+    if (count == 0)
+        return 0;
+    print_bytes(buffer, size, bytes, count);
+    if (open_capstone(&capstone, NULL) != C2_OK)
         return 0;
     cs_option(capstone, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
-    const size_t found = cs_disasm(capstone, bytes, count, address, 1, &insn);
-    if (found == 1) {
+    if (cs_disasm(capstone, bytes, count, address, 1, &insn) == 1) {
         length = insn->size;
         snprintf(buffer, size, "%s%s%s", insn->mnemonic, insn->op_str[0] ? " " : "", insn->op_str);
-    } else {
-        print_bytes(buffer, size, bytes, count);
+        cs_free(insn, 1);
     }
-    if (found)
-        cs_free(insn, found);
     cs_close(&capstone);
     return length;
 }
@@ -56,15 +74,13 @@ static const x86_reg registers[16][5] = {
     {X86_REG_R15, X86_REG_R15D, X86_REG_R15W, X86_REG_R15B},
 };
 
-size_t loader_capstone(struct loader_symbols *symbols)
+enum c2_status loader_capstone(size_t *out, struct loader_symbols *symbols, struct c2_error *err)
 {
-    if (symbols->capstone != 0)
-        return symbols->capstone;
-    csh capstone;
-    if (cs_open(CS_ARCH_X86, CS_MODE_64, &capstone) != CS_ERR_OK)
-        return 0;
-    cs_option(capstone, CS_OPT_DETAIL, CS_OPT_ON);
-    return symbols->capstone = capstone;
+    enum c2_status status = C2_OK;
+    if (symbols->capstone == 0 && (status = open_capstone(&symbols->capstone, err)) == C2_OK)
+        cs_option(symbols->capstone, CS_OPT_DETAIL, CS_OPT_ON);
+    *out = status == C2_OK ? symbols->capstone : 0;
+    return status;
 }
 
 void loader_capstone_close(struct loader_symbols *symbols)

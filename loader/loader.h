@@ -377,13 +377,13 @@ unsigned loader_parameter_named(struct loader_symbols *symbols, struct guest_va 
 
 /* ------------------------------------------------------------------ instructions as text */
 #define LOADER_LONGEST_INSN 15
-/* AT&T syntax into buffer; returns the instruction's length. 0: the bytes are none, then "(bytes 0f ff ...)", or there
- * are none, then "". */
+/* AT&T syntax into buffer; returns the instruction's length. 0: the bytes are none, or Capstone cannot be loaded, then
+ * "(bytes 0f ff ...)", or there are none, then "". */
 size_t loader_disassemble(char *buffer, size_t size, const uint8_t *bytes, size_t count, uint64_t address);
 
-/* A handle of capstone's (csh) that tells operands, lent for the life of the symbols; 0: no memory. Its tables, which
- * it makes at the first instruction, take longer than most functions. */
-size_t loader_capstone(struct loader_symbols *symbols);
+/* A handle of Capstone's (csh, loader/capstone.h) that shows operands, lent for the life of the symbols; 0 where it
+ * fails. Its tables, which it makes at the first instruction, take longer than most functions. */
+enum c2_status loader_capstone(size_t *out, struct loader_symbols *symbols, struct c2_error *err);
 /* The number that instructions have for capstone's general register; with `parts`, for one that it is a part of. 16:
  * another one. */
 unsigned loader_capstone_register(unsigned id, bool parts);

@@ -24,11 +24,11 @@
  * Source
  *   DWARF 5, 2.6, 3.4 and 4.1.
  */
-#include <capstone/capstone.h>
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "loader/capstone.h"
 #include "loader/symbols_priv.h"
 
 #define LOCAL_BYTES 256u
@@ -165,11 +165,11 @@ static bool locals_add_insn(struct loader_layout *layout, csh capstone, const cs
 static void read_prologue(struct loader_layout *layout, struct loader_symbols *symbols,
                           const struct loader_module *module, uint64_t address)
 {
-    const csh capstone = loader_capstone(symbols);
+    csh capstone;
     uint8_t code[STEPS * LOADER_LONGEST_INSN];
     const uint8_t *at = code;
     size_t bytes = loader_module_code(module, address, code, sizeof code);
-    cs_insn *insn = bytes != 0 && capstone != 0 ? cs_malloc(capstone) : NULL;
+    cs_insn *insn = bytes != 0 && loader_capstone(&capstone, symbols, NULL) == C2_OK ? cs_malloc(capstone) : NULL;
     for (size_t i = 0; insn && i < STEPS && cs_disasm_iter(capstone, &at, &bytes, &address, insn); i++)
         if (!locals_add_insn(layout, capstone, insn))
             break;

@@ -22,12 +22,12 @@
  *   Results that are used in place, or stored to where no variable lies: into fields, elements, through pointers. The
  *   source line may know those.
  */
-#include <capstone/capstone.h>
 #include <dwarf.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
+#include "loader/capstone.h"
 #include "loader/symbols_priv.h"
 
 #define STEPS 32u
@@ -215,11 +215,11 @@ static bool receiver_step(struct track *track, csh capstone, const cs_insn *insn
 
 static void follow_code(struct track *track)
 {
-    const csh capstone = loader_capstone(track->symbols);
+    csh capstone;
     cs_insn *insn = NULL;
     uint8_t code[CODE_BYTES];
     const size_t bytes = loader_module_code(track->module, track->pc, code, sizeof code);
-    if (bytes == 0 || capstone == 0)
+    if (bytes == 0 || loader_capstone(&capstone, track->symbols, NULL) != C2_OK)
         return;
     const size_t count = cs_disasm(capstone, code, bytes, track->pc, STEPS, &insn);
     receiver_look(track);

@@ -28,10 +28,8 @@ function(c2_check_unicorn)
                         "as in Debian 12; or configure with -DC2_UNICORN_ANY=ON, and hooks record, at a third of the "
                         "speed.")
   endif()
-  if(NOT dynamic MATCHES "SONAME\\) +Library soname: \\[([^]]+)\\]")
-    message(FATAL_ERROR "${library} has no name to be loaded by")
-  endif()
-  set(UNICORN_SONAME ${CMAKE_MATCH_1} PARENT_SCOPE)
+  c2_soname(soname ${library})
+  set(UNICORN_SONAME ${soname} PARENT_SCOPE)
   # The library is loaded (library.c), so the linker does not know what is sought in the program: this list does.
   list(TRANSFORM names REPLACE " X\\((.*)\\)" "  \\1_x86_64")
   list(JOIN names ";\n" lines)

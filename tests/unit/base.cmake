@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 c2_unit_test(base_status c2_base)
+c2_unit_test(base_library c2_base)
 c2_unit_test(base_alloc c2_base)
 c2_unit_test(base_pool c2_base)
 c2_unit_test(base_rng c2_base)
