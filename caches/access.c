@@ -13,9 +13,45 @@ static __attribute__((noinline)) enum c2_status no_room(struct c2_error *err)
     return c2_fail_memory(err, "the table of lines accessed");
 }
 
+/* ------------------------------------------------------------------ machines that are not usual */
+
+/* The levels are asked, and what they did is said. Says what cache_contents_access() says in *has. */
+static struct cache_level *access_levels(struct caches *caches, const struct cache_request *request,
+                                         struct caches_outcome *outcome)
+{
+    struct cache_level *has, *first = request->first;
+    if (cache_contents_access(caches, request, &has) == CACHES_MISSED) {
+        cache_event_log_asked(first, caches->trail.passing == 0 ? request->slot : LINES_NO_SLOT);
+        cache_event_log_classify(caches, outcome);
+        return has;
+    }
+    cache_event_log_hit(first, request->slot);
+    if (outcome)
+        cache_notify_hit(outcome, request->first->depth);
+    return has;
+}
+
+/* A store is done in this level, or (NULL) in memory: it goes on from there if it must. */
+static void access_store(struct caches *caches, const struct cache_request *request, struct cache_level *level)
+{
+    while (level && level->through) {
+        level->counts.write_throughs++;
+        if (!level->next)
+            return;
+        struct cache_request on = *request;
+        on.first = level->next;
+        on.first->stored++;
+        struct caches_stored *stored = &caches->stored[caches->stored_count++];
+        stored->first = on.first->depth;
+        level = access_levels(caches, &on, &stored->outcome);
+    }
+}
+
 /* What SHiP takes the access for: a fetch has no other instruction than its line. */
 static inline void sign(struct caches *caches, const struct cache_level *first, struct line_no virtual_line)
 {
+    if (C2_LIKELY(!caches->signs))
+        return;
     const uint64_t instruction = first->clean ? virtual_line.v << first->line_shift : caches->lines.pc;
     caches->lines.signature = cache_signature(instruction);
 }
@@ -26,7 +62,7 @@ enum c2_status cache_access_from(struct caches *caches, struct cache_request *re
     struct cache_level *first = request->first;
     request->slot = caches_slot(caches, request->line.physical_line);
     if (request->slot == LINES_NO_SLOT ||
-        !cache_classifier_reach(caches->classifier, first->level_index, request->slot))
+        C2_UNLIKELY(first->clean && !cache_classifier_reach(caches->classifier, first->level_index, request->slot)))
         return no_room(err);
     if (C2_UNLIKELY(caches->prefetch)) {
         if (!cache_prefetch_reach(caches))
@@ -37,22 +73,21 @@ enum c2_status cache_access_from(struct caches *caches, struct cache_request *re
         cache_instructed_asked(caches, request->line.physical_line);
         cache_instructed_accessed(caches, request->slot);
     }
-    request->row = cache_lines_row(&caches->lines, request->slot);
     sign(caches, first, request->line.virtual_line);
     if (C2_UNLIKELY(caches->coherence))
         if (!cache_coherence_reach(caches) || !cache_coherence_before(caches, request))
             return c2_fail_memory(err, "what cores share");
     if (outcome)
         outcome->upgraded = outcome->filtered = false;
-    struct cache_level *has = cache_path_access(caches, request, outcome);
+    struct cache_level *has = access_levels(caches, request, outcome);
     if (C2_UNLIKELY(caches->writes_on)) {
         caches->stored_count = 0;
         if (request->write)
-            cache_path_store(caches, request, has);
+            access_store(caches, request, has);
     }
     if (C2_UNLIKELY(caches->classifier->rows.failed))
         return no_room(err);
-    if (C2_UNLIKELY(caches->coherence) && !cache_coherence_after(caches, request, outcome))
+    if (C2_UNLIKELY(caches->coherence) && !cache_coherence_after(caches, request, has, outcome))
         return c2_fail_memory(err, "what cores share");
     return C2_UNLIKELY(caches->prefetchers) ? cache_prefetch_follow(caches, request, err) : C2_OK;
 }
@@ -66,7 +101,7 @@ uint32_t caches_slot(struct caches *caches, struct line_no physical_line)
         return recent;
     const uint32_t slot = cache_lines_slot(&caches->lines, physical_line.v);
     const bool added = caches->lines.groups != groups;
-    return added && !cache_event_log_group(caches) ? LINES_NO_SLOT : slot;
+    return added && !(cache_contents_reach(caches) && cache_event_log_group(caches)) ? LINES_NO_SLOT : slot;
 }
 
 /* access: caches->access or access_any. */
@@ -100,8 +135,6 @@ enum c2_status cache_access_at(struct caches *caches, struct cache_level *first,
     C2_PROMISE(status != C2_OK || cache_access_holds(caches, request.slot));
     return status;
 }
-
-/* ------------------------------------------------------------------ all others */
 
 static enum c2_status access_any(struct caches *caches, enum caches_side side, bool write, struct cache_line line,
                                  struct caches_outcome *outcome, struct c2_error *err)
@@ -189,20 +222,13 @@ enum caches_tried caches_try_walk(struct caches *caches, struct line_no physical
     return tried;
 }
 
-static void repeat_any(struct caches *caches, struct cache_level *first, bool write, uint64_t n)
-{
-    struct cache_state *state = cache_level_state(first, caches->last[CACHES_DATA]);
-    C2_ASSERT(state->residency != 0);
-    first->l1_handle.hits[(size_t)write] += n;
-    cache_policy_hits(&first->policy, cache_state_way(state), n);
-    state->residency |= write;
-}
-
-/* The same of a usual machine whose policy has to be notified: LRU does not change at a hit of the way touched last,
- * and no policy but SHiP at a second one. The shadow needs no word, the line is its youngest. */
+/* The same where caches_repeats() has nothing at hand. LRU does not change at a hit of the way touched last, other
+ * policies may. The shadow needs no word, the line is its youngest. */
 static void repeat_by_policy(struct cache_level *first, bool write, uint64_t n)
 {
-    cache_policy_hits(&first->policy, (uint32_t)(first->touched - first->policy.word), n);
+    C2_PROMISE(cache_sets_tag(*first->touched) - 1 == first->l1_handle.caches->last[CACHES_DATA]);
+    if (!first->ordered)
+        cache_policy_hits(&first->policy, (uint32_t)(first->touched - first->policy.word), n);
     *first->touched |= write;
     first->l1_handle.hits[(size_t)write] += n;
 }
@@ -213,9 +239,7 @@ void caches_repeat(struct caches *caches, bool write, uint64_t n)
     if (n == 0)
         return;
     C2_ASSERT(!caches->prefetchers && !caches->writes_on);
-    if (!caches->usual)
-        repeat_any(caches, first, write, n);
-    else if (!caches_repeats(&first->l1_handle, write ? 0 : n, write ? n : 0))
+    if (!caches_repeats(&first->l1_handle, write ? 0 : n, write ? n : 0))
         repeat_by_policy(first, write, n);
     C2_PROMISE(cache_access_holds(caches, caches->last[CACHES_DATA]));
 }

@@ -34,20 +34,20 @@ static void check_level_counts(const struct caches *caches, const struct cache_l
         C2_ASSERT(level->counts.writes == 0 && level->counts.writebacks == 0);
 }
 
-static void check_state(const struct cache_level *level, const struct cache_state *row)
+/* Of one level. */
+static void check_word(const struct cache_level *level, uint32_t slot)
 {
-    const uint32_t residency = row[level->level_index].residency;
-    C2_ASSERT(!level->clean || (residency & 1) == 0);
-    C2_ASSERT(!level->through || (residency & 1) == 0);
-    C2_ASSERT(residency == 0 || !level->apart_from || row[level->apart_from->level_index].residency == 0);
-    for (uint32_t i = 0; level->inclusive && i < level->above_count; i++)
-        C2_ASSERT(residency != 0 || row[level->above[i]->level_index].residency == 0);
+    const uint32_t *word = cache_contents_find(level, slot);
+    C2_ASSERT(!word || !(*word & CACHE_SETS_DIRTY) || (!level->clean && !level->through));
+    C2_ASSERT(!word || !level->apart_from || !cache_contents_find(level->apart_from, slot));
+    for (uint32_t i = 0; level->inclusive && !word && i < level->above_count; i++)
+        C2_ASSERT(!cache_contents_find(level->above[i], slot));
 }
 
-bool cache_row_holds(const struct caches *caches, const struct cache_state *row)
+bool cache_line_holds(const struct caches *caches, uint32_t slot)
 {
     for (uint32_t i = 0; i < caches->node_count; i++)
-        check_state(&caches->level[i], row);
+        check_word(&caches->level[i], slot);
     return true;
 }
 
@@ -57,14 +57,7 @@ void caches_check(const struct caches *caches)
     for (uint32_t i = 0; i < caches->node_count; i++)
         check_level_counts(caches, &caches->level[i]);
     cache_classifier_check(caches->classifier);
-    if (caches->usual) {
-        cache_contents_check(caches);
-        return;
-    }
-    for (uint32_t i = 0; i < caches->node_count; i++)
-        cache_level_check(&caches->level[i]);
-    for (uint32_t slot = 0; slot < caches->lines.groups << LINES_GROUP_SHIFT; slot++)
-        cache_row_holds(caches, cache_lines_row(&caches->lines, slot));
+    cache_contents_check(caches);
     for (uint32_t slot = 0; caches->coherence && slot < caches->coherence->room; slot++)
         if (slot < caches->lines.groups << LINES_GROUP_SHIFT)
             cache_coherence_holds(caches, slot);
@@ -85,10 +78,10 @@ static uint64_t things(const struct caches *caches)
 
 bool cache_access_holds(struct caches *caches, uint32_t slot)
 {
-    if (!caches->usual)
-        cache_row_holds(caches, cache_lines_row(&caches->lines, slot));
-    else if (!cache_event_log_is_own(caches))
+    if (!cache_event_log_is_own(caches))
         return true; /* what is said of it is still to come */
+    if (!caches->usual)
+        cache_line_holds(caches, slot);
     if (caches->coherence)
         cache_coherence_holds(caches, slot);
     for (uint32_t i = 0; i < caches->node_count; i++)

@@ -59,6 +59,7 @@
 #include <string.h>
 
 #include "caches/coherence_priv.h"
+#include "caches/contents_priv.h"
 #include "caches/event_log_priv.h"
 
 #define L1I_NODE(coherence) ((coherence)->private_levels)
@@ -83,10 +84,15 @@ static struct cache_level *own_node(const struct caches *caches, uint32_t core, 
     return cache_node((struct caches *)caches, core, l1i ? caches->level_count : node);
 }
 
-static bool has_copy(const struct caches *caches, uint32_t core, const struct cache_state *row)
+static bool coherence_is_own(const struct caches *caches, const struct cache_level *level)
+{
+    return level->depth < caches->coherence->private_levels;
+}
+
+static bool has_copy(const struct caches *caches, uint32_t core, uint32_t slot)
 {
     for (uint32_t i = 0; i < caches->coherence->own_nodes; i++)
-        if (row[own_node(caches, core, i)->level_index].residency != 0)
+        if (cache_contents_find(own_node(caches, core, i), slot))
             return true;
     return false;
 }
@@ -151,7 +157,7 @@ struct taken {
 /* Of a core's own levels: the line is out of it; says whether it was there. */
 static bool coherence_lose(struct caches *caches, struct cache_level *level, uint32_t slot, bool *dirty)
 {
-    const bool copy = cache_level_invalidate(level, cache_lines_row(&caches->lines, slot), dirty);
+    const bool copy = cache_contents_lose(level, slot, dirty);
     if (copy)
         cache_event_log_lose(caches, level, slot);
     return copy;
@@ -175,10 +181,10 @@ static void coherence_take_level(struct caches *caches, struct cache_level *leve
     taken->marked |= marked;
 }
 
-static bool held_by_shared(const struct caches *caches, const struct cache_state *row)
+static bool held_by_shared(const struct caches *caches, uint32_t slot)
 {
     for (uint32_t i = caches->coherence->private_levels; i < caches->level_count; i++)
-        if (row[i].residency != 0)
+        if (cache_contents_find(&caches->level[i], slot))
             return true;
     return false;
 }
@@ -187,7 +193,7 @@ static bool held_by_shared(const struct caches *caches, const struct cache_state
  * shadows. */
 static void forward(struct caches *caches, uint32_t slot)
 {
-    C2_PROMISE(!held_by_shared(caches, cache_lines_row(&caches->lines, slot)));
+    C2_PROMISE(!held_by_shared(caches, slot));
     cache_event_log_catch_up(caches);
     for (uint32_t i = caches->coherence->private_levels; i < caches->level_count; i++)
         cache_classifier_take(caches->classifier, i, slot, true);
@@ -197,7 +203,7 @@ static void count_intervention(struct caches *caches, uint32_t core, uint32_t sl
 {
     C2_PROMISE(core != caches->coherence->origin.core);
     struct cache_coherence *coherence = caches->coherence;
-    const bool forwarded = !held_by_shared(caches, cache_lines_row(&caches->lines, slot));
+    const bool forwarded = !held_by_shared(caches, slot);
     if (forwarded)
         forward(caches, slot);
     if (!coherence->measuring)
@@ -217,11 +223,11 @@ static void count_invalidation(struct cache_coherence *coherence, uint32_t core)
 }
 
 /* From the core's last own level. */
-static void write_down(struct caches *caches, uint32_t core, struct cache_state *row)
+static void coherence_write_down(struct caches *caches, uint32_t core, uint32_t slot)
 {
     struct cache_level *last = own_node(caches, core, caches->coherence->private_levels - 1);
     last->counts.writebacks++;
-    cache_write_down(last->next, row);
+    cache_contents_write_down(caches, last->next, slot);
 }
 
 /* A write of another core. */
@@ -234,13 +240,13 @@ static bool coherence_take(struct caches *caches, const struct cache_request *re
     cache_event_log_catch_up(caches);
     for (uint32_t i = 0; i < coherence->own_nodes; i++)
         coherence_take_level(caches, own_node(caches, core, i), i, request->slot, &taken);
-    C2_PROMISE((taken.copy || !taken.dirty) && !has_copy(caches, core, request->row));
+    C2_PROMISE((taken.copy || !taken.dirty) && !has_copy(caches, core, request->slot));
     if (taken.copy)
         count_invalidation(coherence, core);
     if (taken.dirty)
         count_intervention(caches, core, request->slot);
     if (taken.dirty && !coherence->keeps_stores)
-        write_down(caches, core, request->row);
+        coherence_write_down(caches, core, request->slot);
     if (!taken.marked)
         return true;
     if (!cache_bytes_left(coherence, line, core) || !cache_bytes_taken(coherence, request->slot, core))
@@ -255,18 +261,19 @@ static void coherence_share(struct caches *caches, uint32_t slot, uint32_t core)
 {
     C2_PROMISE(core != caches->coherence->origin.core);
     struct cache_coherence *coherence = caches->coherence;
-    struct cache_state *row = cache_lines_row(&caches->lines, slot);
     bool dirty = false;
     for (uint32_t i = 0; i < coherence->own_nodes; i++) {
-        uint32_t *residency = &row[own_node(caches, core, i)->level_index].residency;
-        coherence->levels[core * coherence->own_nodes + i].interventions += *residency & coherence->measuring;
-        dirty |= *residency & 1;
-        *residency &= ~1u;
+        uint32_t *word = cache_contents_find(own_node(caches, core, i), slot);
+        if (!word || !(*word & CACHE_SETS_DIRTY))
+            continue;
+        coherence->levels[core * coherence->own_nodes + i].interventions += coherence->measuring;
+        *word &= ~CACHE_SETS_DIRTY;
+        dirty = true;
     }
     if (!dirty)
         return;
     count_intervention(caches, core, slot);
-    write_down(caches, core, row);
+    coherence_write_down(caches, core, slot);
 }
 
 /* ------------------------------------------------------------------ around an access */
@@ -335,16 +342,16 @@ bool cache_coherence_before(struct caches *caches, const struct cache_request *r
     return true;
 }
 
-static void left_core(struct caches *caches, struct cache_directed *line, uint32_t core, const struct cache_state *row)
+static void left_core(struct caches *caches, struct cache_directed *line, uint32_t core, uint32_t slot)
 {
     C2_PROMISE(core < caches->coherence->cores);
-    if (!(line->sharers & cache_core_bit(core)) || has_copy(caches, core, row))
+    if (!(line->sharers & cache_core_bit(core)) || has_copy(caches, core, slot))
         return;
     line->sharers &= ~cache_core_bit(core);
     if (line->owner == core + 1)
         line->owner = 0;
     if (line->sharers == 0 && caches->coherence->filter)
-        cache_filter_drop(caches->coherence->filter, &caches->lines, (uint32_t)(line - caches->coherence->lines));
+        cache_filter_drop(caches->coherence->filter, &caches->lines, slot);
     if (!cache_bytes_left(caches->coherence, line, core))
         caches->coherence->failed = true;
 }
@@ -367,7 +374,7 @@ static void look_at_evicted(struct caches *caches)
         struct cache_directed *line = &coherence->lines[slot];
         uint64_t cores = level->depth < coherence->private_levels ? cache_core_bit(level->core) : line->sharers;
         for (; cores != 0; cores &= cores - 1)
-            left_core(caches, line, (uint32_t)__builtin_ctzll(cores), cache_lines_row(&caches->lines, slot));
+            left_core(caches, line, (uint32_t)__builtin_ctzll(cores), slot);
     }
 }
 
@@ -378,7 +385,6 @@ static void coherence_filter_out(struct caches *caches, uint32_t core, uint32_t 
 {
     C2_PROMISE(caches->coherence->filter && caches->coherence->lines[slot].sharers & cache_core_bit(core));
     struct cache_coherence *coherence = caches->coherence;
-    struct cache_state *row = cache_lines_row(&caches->lines, slot);
     bool dirty = false;
     for (uint32_t i = 0; i < coherence->own_nodes; i++) {
         const bool copy = coherence_lose(caches, own_node(caches, core, i), slot, &dirty);
@@ -386,7 +392,7 @@ static void coherence_filter_out(struct caches *caches, uint32_t core, uint32_t 
     }
     coherence->counts[core].filter_invalidations += coherence->measuring;
     if (dirty)
-        write_down(caches, core, row);
+        coherence_write_down(caches, core, slot);
 }
 
 /* Some core has the line that was asked for. Says which line had to make room, by its slot. */
@@ -431,7 +437,8 @@ static void notify_outcome(const struct caches *caches, struct caches_outcome *o
         outcome->filtered_line.v = cache_lines_line(&caches->lines, victim);
 }
 
-bool cache_coherence_after(struct caches *caches, const struct cache_request *request, struct caches_outcome *outcome)
+bool cache_coherence_after(struct caches *caches, const struct cache_request *request, const struct cache_level *has,
+                           struct caches_outcome *outcome)
 {
     C2_PROMISE(request->slot < caches->coherence->room);
     struct cache_coherence *coherence = caches->coherence;
@@ -446,7 +453,7 @@ bool cache_coherence_after(struct caches *caches, const struct cache_request *re
         if (left == 0)
             line->marked &= ~me;
     }
-    if (has_copy(caches, core, request->row)) {
+    if ((has && coherence_is_own(caches, has)) || has_copy(caches, core, request->slot)) {
         line->sharers |= me;
         line->lost &= ~me;
     } else {
@@ -459,11 +466,6 @@ bool cache_coherence_after(struct caches *caches, const struct cache_request *re
 }
 
 /* ------------------------------------------------------------------ around a prefetch */
-
-static bool coherence_is_own(const struct caches *caches, const struct cache_level *level)
-{
-    return level->depth < caches->coherence->private_levels;
-}
 
 bool cache_coherence_keeps(const struct caches *caches, const struct cache_request *request)
 {
@@ -490,7 +492,7 @@ bool cache_coherence_fetched(struct caches *caches, const struct cache_request *
     *filtered = LINES_NO_SLOT;
     if (!coherence_is_own(caches, request->first))
         return !coherence->failed;
-    C2_PROMISE(has_copy(caches, coherence->origin.core, request->row));
+    C2_PROMISE(has_copy(caches, coherence->origin.core, request->slot));
     coherence->lines[request->slot].sharers |= me;
     coherence->lines[request->slot].lost &= ~me;
     *filtered = use_filter(caches, request->slot);
@@ -525,7 +527,7 @@ void cache_coherence_flushed(struct caches *caches, uint32_t slot)
 {
     struct cache_directed *line = &caches->coherence->lines[slot];
     for (uint64_t cores = line->sharers; cores != 0; cores &= cores - 1)
-        left_core(caches, line, (uint32_t)__builtin_ctzll(cores), cache_lines_row(&caches->lines, slot));
+        left_core(caches, line, (uint32_t)__builtin_ctzll(cores), slot);
     C2_PROMISE(line->sharers == 0 && line->owner == 0);
     line->marked = line->touched = 0;
 }
@@ -576,18 +578,17 @@ const struct caches_core_level *caches_core_level(const struct caches *caches, u
 bool cache_coherence_holds(const struct caches *caches, uint32_t slot)
 {
     const struct cache_directed *line = &caches->coherence->lines[slot];
-    const struct cache_state *row = cache_lines_row(&caches->lines, slot);
     cache_event_log_catch_up((struct caches *)caches);
     C2_ASSERT(line->owner == 0 || line->sharers == cache_core_bit(line->owner - 1));
     C2_ASSERT((line->sharers & line->lost) == 0);
     if (caches->coherence->filter)
         cache_filter_holds(caches->coherence->filter, &caches->lines, slot, line->sharers != 0);
     for (uint32_t core = 0; core < caches->coherence->cores; core++) {
-        C2_ASSERT(has_copy(caches, core, row) == (line->sharers >> core & 1));
+        C2_ASSERT(has_copy(caches, core, slot) == (line->sharers >> core & 1));
         for (uint32_t i = 0; i < caches->coherence->own_nodes; i++) {
             const struct cache_level *level = own_node(caches, core, i);
-            const struct cache_state *state = &row[level->level_index];
-            C2_ASSERT((state->residency & 1) == 0 || line->owner == core + 1);
+            const uint32_t *word = cache_contents_find(level, slot);
+            C2_ASSERT(!word || (*word & CACHE_SETS_DIRTY) == 0 || line->owner == core + 1);
             C2_ASSERT((line->touched >> core & 1) ||
                       !cache_classifier_has(caches->classifier, level->level_index, slot));
             C2_ASSERT((line->marked >> core & 1) ||

@@ -64,9 +64,11 @@ enum c2_status cache_coherence_init(struct caches *caches, struct c2_error *err)
 void cache_coherence_end(struct caches *caches);
 /* Room for what is known of all slots; false: no memory. */
 bool cache_coherence_reach(struct caches *caches);
-/* Around an access: other cores lose the line or share it; then the core has it. False: no memory. */
+/* Around an access: other cores lose the line or share it; then the core has it, or not. has: as of
+ * cache_contents_access(). False: no memory. */
 bool cache_coherence_before(struct caches *caches, const struct cache_request *request);
-bool cache_coherence_after(struct caches *caches, const struct cache_request *request, struct caches_outcome *outcome);
+bool cache_coherence_after(struct caches *caches, const struct cache_request *request, const struct cache_level *has,
+                           struct caches_outcome *outcome);
 /* Around what a prefetcher fetches into request->first, as an access that reads no bytes. Kept: a core has the line, so
  * that a shared level's prefetcher is notified so. */
 bool cache_coherence_keeps(const struct caches *caches, const struct cache_request *request);

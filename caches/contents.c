@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * contents: what the levels of a usual machine hold, access by access.
+ * contents: what the levels hold, access by access.
  *
  * Model
- *   The rules are those of hierarchy.c, for machines of one core without prefetchers, where every level keeps what is
- *   written and takes what it misses, and where a line has one set in each level: so there are no synonyms, and what a
- *   level has is in its sets and nowhere else. Policies may be any, and levels inclusive, exclusive or neither.
- *   A level with true LRU that may fill all ways has the lines of a set in order of age (sets.c); of others the words
- *   of a set stay where they are, and policy.c says which has to leave.
+ *   The rules are those of hierarchy.c. What a level has is in its sets and nowhere else. A level with true LRU that
+ *   may fill all ways has the lines of a set in order of age (sets.c); of others the words of a set stay where they
+ *   are, and policy.c says which has to leave.
+ *   Usual is a machine of one core without prefetchers, where every level keeps what is written and takes what it
+ *   misses, and where a line has one set in each level. Policies may be any, and levels inclusive, exclusive or
+ *   neither. What else machines do is in contents_general.c. A usual one becomes one of those when it meets the first
+ *   instruction made for caches (instructed.c); its lines stay where they are.
  *   A miss leaves behind the end of the event log what a brief record of it has: the levels that missed, and which
  *   lines had to leave them; and before that which lines exclusive levels have lost besides. All else - shadows,
  *   classes, evictors, outcomes - is said later of what is written down of it (event_log.c, classify.c), and changes
@@ -20,30 +22,27 @@
  * Forms
  *   The rules are written once (contents_rules.h), and compiled for each set of the host's instructions that compares
  *   and shifts the words of a set: contents_avx512.c, contents_avx2.c, contents_sse2.c, and contents_scalar.c, which is
- *   the slow twin of the others. The host's best is taken. In each they are compiled for any machine; and what begins
- *   at a first level of eight ways, as most have, with these as a constant. There a miss that the second level serves
- *   is a part of the function that found it, and needs no stack. No content and no count is another.
+ *   the slow twin of the others. The host's best is taken. In each they are compiled for any usual machine; and what
+ *   begins at a first level of eight ways, as most have, with these as a constant. There a miss that the second level
+ *   serves is a part of the function that found it, and needs no stack. No content and no count is another.
  *
  * Invariants (cache_contents_check)
  *   Those of hierarchy.c: an inclusive level has every line of the levels above, an exclusive one none, where the card
  *   says so, L1I has nothing dirty. A line is in the set that it belongs to. Those of sets and policies.
  *
  * Not modelled
- *   See hierarchy.c. Other machines: path.c.
+ *   See hierarchy.c.
  */
 #include "caches/contents_priv.h"
 #include "caches/event_log_priv.h"
 
 /* ------------------------------------------------------------------ life */
 
-static bool suits(const struct cache_level *level)
-{
-    return !level->synonyms && !level->origin && !level->through && !level->around;
-}
+static bool suits(const struct cache_level *level) { return !level->keeps_names && !level->through && !level->around; }
 
 bool cache_contents_suit(const struct caches *caches)
 {
-    bool suit = true;
+    bool suit = !caches->coherence && !caches->prefetch;
     for (uint32_t i = 0; i < caches->node_count; i++)
         suit &= suits(&caches->level[i]);
     return suit;
@@ -59,17 +58,14 @@ static struct cache_sets contents_sets_of(const struct cache_policy *policy)
 
 enum c2_status cache_contents_init(struct caches *caches, struct c2_error *err)
 {
-    C2_ASSERT(cache_contents_suit(caches));
     enum c2_status status = C2_OK;
-    cache_lines_bare(&caches->lines);
     for (uint32_t i = 0; i < caches->node_count && status == C2_OK; i++) {
         struct cache_level *level = &caches->level[i];
-        level->l1_handle.notified = LINES_NO_SLOT;
         level->plain = level->power_of_two && !level->hash;
         level->hashed = SHORTCUT(level->power_of_two && level->hash && !level->hash->modulo &&
                                  c2_is_power_of_two(level->divisor) && level->line_shift == HASH_LINE_SHIFT);
         level->divisor_shift = c2_log2(level->divisor);
-        level->ordered = level->policy.kind == CACHES_LRU && !level->allowed;
+        level->ordered = SHORTCUT(level->policy.kind == CACHES_LRU && !level->allowed);
         if (level->ordered)
             status = cache_sets_init(&level->sets, level->policy.ways, level->policy.set_count, err);
         else
@@ -83,6 +79,18 @@ void cache_contents_end(struct caches *caches)
 {
     for (uint32_t i = 0; i < caches->node_count; i++)
         cache_sets_end(&caches->level[i].sets);
+}
+
+bool cache_contents_reach(struct caches *caches)
+{
+    bool reached = true;
+    for (uint32_t i = 0; i < caches->node_count; i++) {
+        struct cache_level *level = &caches->level[i];
+        if (level->keeps_names)
+            reached &= cache_lines_cover(&caches->lines, (void **)&level->names, &level->names_room,
+                                         LINES_GROUP * sizeof *level->names);
+    }
+    return reached;
 }
 
 /* ------------------------------------------------------------------ forms */
@@ -148,6 +156,9 @@ void cache_contents_link(struct caches *caches)
         l1_handle->level_index_word = (uint64_t)level->number << CACHES_TAPE_COLUMN;
         l1_handle->missed = l1_handle->level_index_word | TAPE_BRIEF_FIRST;
         l1_handle->word = &nothing;
+        l1_handle->set_mask = l1_handle->stride = l1_handle->ways = 0;
+        l1_handle->notified = LINES_NO_SLOT;
+        l1_handle->youngest = NULL;
         l1_handle->others = caches->usual ? caches->access : cache_untried;
         l1_handle->missing = caches->missed;
         if (!caches->usual || !level->plain || !level->ordered)
@@ -165,15 +176,15 @@ static bool contents_has(const struct cache_level *level, uint32_t tag)
 {
     C2_ASSERT(tag != 0);
     const uint64_t line = cache_lines_line(level->lines, tag - 1);
-    const uint32_t ways = level->sets.ways;
-    return cache_sets_find(cache_sets_at(&level->sets, cache_contents_set_of(level, line)), tag, ways) < ways;
+    const uint32_t ways = level->sets.ways, set = cache_contents_set_with(level, tag - 1, line);
+    return cache_sets_find(cache_sets_at(&level->sets, set), tag, ways) < ways;
 }
 
 static void contents_check_line(const struct cache_level *level, uint32_t set, uint32_t word)
 {
     const uint32_t tag = cache_sets_tag(word);
-    C2_ASSERT(cache_contents_set_of(level, cache_lines_line(level->lines, tag - 1)) == set);
-    C2_ASSERT(!level->clean || !(word & CACHE_SETS_DIRTY));
+    C2_ASSERT(cache_contents_set_with(level, tag - 1, cache_lines_line(level->lines, tag - 1)) == set);
+    C2_ASSERT(!(word & CACHE_SETS_DIRTY) || (!level->clean && !level->through));
     C2_ASSERT(!level->apart_from || !contents_has(level->apart_from, tag));
     for (const struct cache_level *below = level->next; below; below = below->next)
         C2_ASSERT(!below->inclusive || contents_has(below, tag));

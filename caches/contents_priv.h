@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The first stage of an access of a usual machine: what the levels hold. The second is classify.c.
+ * The first stage of an access: what the levels hold. The second is classify.c.
  */
 #ifndef C2_CONTENTS_PRIV_H
 #define C2_CONTENTS_PRIV_H
@@ -8,9 +8,11 @@
 #include "caches/hierarchy_priv.h"
 #include "caches/slices_priv.h"
 
-/* Whether the machine is a usual one: every level takes what it misses, and knows a line in one set. Its
- * accesses may take contents.c instead of path.c: no count and no content is another. */
+/* Whether the machine is a usual one: of one core, every level takes what it misses, and knows a line in one set, and
+ * none prefetches. */
 bool cache_contents_suit(const struct caches *caches);
+/* There is a new group of lines; false: no memory. */
+bool cache_contents_reach(struct caches *caches);
 enum c2_status cache_contents_init(struct caches *caches, struct c2_error *err);
 void cache_contents_end(struct caches *caches);
 /* Of any machine, when its ports are known. */
@@ -52,5 +54,40 @@ static inline uint32_t cache_contents_set_of(const struct cache_level *level, ui
     const struct cache_place place = cache_level_place(level, (struct cache_line){{line}, {line}});
     return place.slice * level->set_count + place.number;
 }
+
+/* ------------------------------------------------------------------ machines that need not be usual
+ * contents_general.c */
+
+/* The set that a line has under this name; and that it was put into last. */
+static inline uint32_t cache_contents_set_named(const struct cache_level *level, struct cache_line line)
+{
+    if (C2_LIKELY(!level->synonyms))
+        return cache_contents_set_of(level, line.physical_line.v);
+    return cache_level_set(level, cache_level_place(level, line)) - 1;
+}
+static inline uint32_t cache_contents_set_with(const struct cache_level *level, uint32_t slot, uint64_t line)
+{
+    if (C2_LIKELY(!level->synonyms))
+        return cache_contents_set_of(level, line);
+    return cache_contents_set_named(level, (struct cache_line){{level->names[slot]}, {line}});
+}
+
+/* An access: CACHES_TRIED, a hit, of which nothing is on the event log so far, or CACHES_MISSED. *has: the level that
+ * has the line then, the nearest one; NULL: none, and the store is memory's. */
+enum caches_tried cache_contents_access(struct caches *caches, const struct cache_request *request,
+                                        struct cache_level **has);
+/* The same of what a prefetcher of the level asked first fetches, which does not have it: nothing is counted. Says
+ * which level had the line; level_count: none. */
+uint32_t cache_contents_fetch(struct caches *caches, const struct cache_request *request);
+/* The word of a line in a level; NULL: it is not there. */
+uint32_t *cache_contents_find(const struct cache_level *level, uint32_t slot);
+/* Is it there under this name? */
+bool cache_contents_holds(const struct cache_level *level, const struct cache_request *request);
+/* Takes the line out of the level if it is there, and says whether it was; *dirty becomes true if it was dirty. The
+ * classes are still to be notified of it. */
+bool cache_contents_lose(struct cache_level *level, uint32_t slot, bool *dirty);
+/* Dirty data that goes to `level`, NULL: to memory, stops at the first one from there that has the line and may have it
+ * dirty, or in memory. */
+void cache_contents_write_down(const struct caches *caches, const struct cache_level *level, uint32_t slot);
 
 #endif

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The rules of contents.c, once for all forms: the file that includes this says by CACHE_FORM with which instructions
- * sets are searched, and becomes one. Each function is a part of those at the end, of which two know that a first level
- * has eight ways.
+ * The rules of contents.c, once for all forms and all machines: the file that includes this says by CACHE_FORM with
+ * which instructions sets are searched, and by CACHE_GENERAL whether machines need not be usual ones; what only those
+ * do is behind this constant. Each function is a part of those at the end, of which two know that a first level has
+ * eight ways, or of those in contents_general.c.
  */
 #ifndef C2_CONTENTS_RULES_H
 #define C2_CONTENTS_RULES_H
 
+#ifndef CACHE_GENERAL
+#define CACHE_GENERAL 0
+#endif
+
+#include "caches/coherence_priv.h"
 #include "caches/contents_priv.h"
 #include "caches/sets_simd.h"
 #include "caches/event_log_priv.h"
@@ -18,6 +24,12 @@ PART uint32_t *words_at(const struct cache_level *level, uint32_t set)
 {
     C2_PROMISE(set < level->sets.set_count);
     return level->sets.word + (size_t)set * level->sets.stride;
+}
+
+/* The set that has the line, if the level does. */
+PART uint32_t set_with(const struct cache_level *level, uint32_t tag, uint64_t line)
+{
+    return CACHE_GENERAL ? cache_contents_set_with(level, tag - 1, line) : cache_contents_set_of(level, line);
 }
 
 /* ------------------------------------------------------------------ sets in no order
@@ -34,7 +46,7 @@ static inline uint32_t number_of(const struct cache_level *level, const uint32_t
 static inline void touch(struct cache_level *level, uint32_t *word)
 {
     level->touched = word;
-    level->l1_handle.youngest = level->policy.rrip ? NULL : word;
+    level->l1_handle.youngest = CACHE_GENERAL || level->policy.rrip ? NULL : word;
 }
 
 static __attribute__((noinline)) void hit_by_policy(struct cache_level *level, uint32_t *word)
@@ -70,7 +82,11 @@ static __attribute__((noinline)) uint32_t put_by_policy(struct cache_level *leve
 /* Takes the line of a place out of the level. */
 PART uint32_t take(struct cache_level *level, uint32_t *words, uint32_t place)
 {
-    return level->ordered ? cache_sets_take(words, place, level->sets.ways) : take_by_policy(level, &words[place]);
+    const uint32_t word = level->ordered ? cache_sets_take(words, place, level->sets.ways)
+                                         : take_by_policy(level, &words[place]);
+    if (CACHE_GENERAL && C2_UNLIKELY(level->prefetch))
+        cache_prefetch_left(level, cache_sets_tag(word) - 1);
+    return word;
 }
 
 /* ------------------------------------------------------------------ victims */
@@ -79,7 +95,9 @@ PART uint32_t take(struct cache_level *level, uint32_t *words, uint32_t place)
 PART bool dirty_there(const struct cache_level *level, uint32_t tag, uint64_t line)
 {
     C2_PROMISE(tag != 0 && !level->clean);
-    uint32_t *words = words_at(level, cache_contents_set_of(level, line));
+    if (CACHE_GENERAL && C2_UNLIKELY(level->through))
+        return false;
+    uint32_t *words = words_at(level, set_with(level, tag, line));
     const uint32_t ways = level->sets.ways, place = sets_find(words, tag, ways);
     if (place >= ways)
         return false;
@@ -107,35 +125,54 @@ static __attribute__((noinline)) bool invalidate(struct cache_level *level, uint
     bool dirty = false;
     for (uint32_t i = 0; i < level->above_count; i++) {
         struct cache_level *above = level->above[i];
-        uint32_t *words = words_at(above, cache_contents_set_of(above, line));
+        uint32_t *words = words_at(above, set_with(above, tag, line));
         const uint32_t ways = above->sets.ways, place = sets_find(words, tag, ways);
         if (C2_LIKELY(place >= ways))
             continue;
-        *lost |= 1u << above->level_index;
+        if (CACHE_GENERAL)
+            cache_event_log_lose(level->l1_handle.caches, above, tag - 1);
+        else
+            *lost |= 1u << above->level_index;
         level->counts.back_invalidations++;
         dirty |= take(above, words, place) & CACHE_SETS_DIRTY;
     }
     return dirty;
 }
 
-/* Another line than that of the access is lost by an exclusive level. */
+/* An exclusive level loses another line than that of the access, or a level loses that. */
 static inline void note_pushed(struct cache_level *level, uint32_t slot, uint32_t set)
 {
-    struct cache_trail *trail = &level->l1_handle.caches->trail;
+    struct caches *caches = level->l1_handle.caches;
+    struct cache_trail *trail = &caches->trail;
+    if (CACHE_GENERAL && trail->fetches) { /* it finds nothing that was lost before */
+        cache_event_log_lose(caches, level, slot);
+        return;
+    }
     C2_ASSERT(trail->pushed_count < CACHE_MAX_PUSHED);
-    trail->pushed[trail->pushed_count++] = (struct cache_pushed){level->level_index, slot, set};
+    trail->pushed[trail->pushed_count++] = (struct cache_pushed){level->number, slot, set};
 }
 
-static void push_down(struct cache_level *level, uint32_t word, uint64_t line);
+/* Those are notified that prefetches evict lines, and cores lose them. */
+static inline void note_evicted(struct cache_level *level, uint32_t slot, uint32_t set)
+{
+    if (C2_UNLIKELY(level->prefetch))
+        cache_prefetch_evicted(level, slot, set);
+    if (C2_UNLIKELY(level->coherent))
+        cache_coherence_evicted(level->l1_handle.caches, level, slot);
+}
 
-/* What was the word of a way has to leave. Says which levels above have lost it, too. */
-PART uint32_t evict(struct cache_level *level, uint32_t word)
+static void push_down(struct cache_level *level, uint32_t word, uint64_t line, uint64_t name);
+
+/* What was the word of a way of the set has to leave. Says which levels above have lost it, too. */
+PART uint32_t evict(struct cache_level *level, uint32_t word, uint32_t set)
 {
     C2_PROMISE(word != 0);
     const uint32_t tag = cache_sets_tag(word);
     uint32_t lost = 0;
     bool dirty = word & CACHE_SETS_DIRTY;
     const bool moves = level->next && level->next->exclusive;
+    if (CACHE_GENERAL)
+        note_evicted(level, tag - 1, set);
     if (!level->inclusive && !dirty && !moves)
         return lost;
     const uint64_t line = cache_lines_line(level->lines, tag - 1);
@@ -143,50 +180,78 @@ PART uint32_t evict(struct cache_level *level, uint32_t word)
         dirty |= invalidate(level, tag, line, &lost);
     level->counts.writebacks += dirty;
     if (moves)
-        push_down(level->next, cache_sets_word(tag, dirty), line);
+        push_down(level->next, cache_sets_word(tag, dirty), line,
+                  CACHE_GENERAL && level->names ? level->names[tag - 1] : line);
     else if (dirty)
         write_down(level->next, tag, line);
     return lost;
 }
 
-/* Puts the word into a set, where its line is not; returns what had to leave. */
-PART uint32_t put(struct cache_level *level, uint32_t set, uint32_t word)
+/* A line, under this name, has come into the level; the victim, if there was one, has left it. */
+static inline void note_put(struct cache_level *level, uint32_t slot, uint32_t victim, uint64_t name)
+{
+    if (C2_UNLIKELY(level->names))
+        level->names[slot] = name;
+    if (C2_LIKELY(!level->prefetch))
+        return;
+    if (victim != 0)
+        cache_prefetch_left(level, cache_sets_tag(victim) - 1);
+    cache_prefetch_came(level, slot);
+}
+
+/* Puts the word into a set, where its line is not; returns what had to leave. name: its virtual line. */
+PART uint32_t put(struct cache_level *level, uint32_t set, uint32_t word, uint64_t name)
 {
     C2_PROMISE(sets_find(words_at(level, set), cache_sets_tag(word), level->sets.ways) >= level->sets.ways);
-    uint32_t *words = words_at(level, set);
-    const uint32_t ways = level->sets.ways, victim = words[ways - 1];
+    uint32_t *words = words_at(level, set), victim = words[level->sets.ways - 1];
     if (!level->ordered)
-        return put_by_policy(level, set, word);
-    sets_front(words, ways - 1, word, ways);
+        victim = put_by_policy(level, set, word);
+    else
+        sets_front(words, level->sets.ways - 1, word, level->sets.ways);
+    if (CACHE_GENERAL)
+        note_put(level, cache_sets_tag(word) - 1, victim, name);
     return victim;
 }
 
 /* The victim of the level above becomes a line of this exclusive one. */
-static __attribute__((noinline)) void push_down(struct cache_level *level, uint32_t word, uint64_t line)
+static __attribute__((noinline)) void push_down(struct cache_level *level, uint32_t word, uint64_t line, uint64_t name)
 {
     C2_PROMISE(level->exclusive);
-    const uint32_t set = cache_contents_set_of(level, line), ways = level->sets.ways;
-    uint32_t *words = words_at(level, set);
-    const uint32_t place = sets_find(words, cache_sets_tag(word), ways);
+    const uint32_t tag = cache_sets_tag(word), ways = level->sets.ways;
+    uint32_t set = set_with(level, tag, line), *words = words_at(level, set);
+    const uint32_t place = sets_find(words, tag, ways);
     if (place < ways) {
         words[place] |= word & CACHE_SETS_DIRTY;
         return;
     }
-    const uint32_t victim = put(level, set, word);
+    if (CACHE_GENERAL)
+        set = cache_contents_set_named(level, (struct cache_line){{name}, {line}});
+    const uint32_t victim = put(level, set, word, name);
     if (victim == 0)
         return;
     note_pushed(level, cache_sets_tag(victim) - 1, set);
-    evict(level, victim);
+    evict(level, victim, set);
 }
 
 /* ------------------------------------------------------------------ levels */
 
 /* The line comes to a level. Returns what had to leave, as a brief record has it: the tag, and which levels above have
  * lost it. */
-PART uint64_t fill(struct cache_level *level, uint32_t set, uint32_t word)
+PART uint64_t fill(struct cache_level *level, uint32_t set, uint32_t word, uint64_t name)
 {
-    const uint32_t victim = put(level, set, word);
-    return C2_LIKELY(victim != 0) ? cache_sets_tag(victim) | (uint64_t)evict(level, victim) << 32 : 0;
+    const uint32_t victim = put(level, set, word, name);
+    if (CACHE_GENERAL && level->l1_handle.caches->trail.fetches && victim != 0)
+        cache_event_log_lose(level->l1_handle.caches, level, cache_sets_tag(victim) - 1);
+    return C2_LIKELY(victim != 0) ? cache_sets_tag(victim) | (uint64_t)evict(level, victim, set) << 32 : 0;
+}
+
+/* What moves up and is dirty stays below: it is written down from the exclusive level that had it. */
+static __attribute__((noinline)) void leave_dirt(struct cache_trail *trail, uint32_t tag, uint64_t line)
+{
+    C2_PROMISE(trail->dirty && trail->server->exclusive);
+    trail->dirty = false;
+    trail->server->counts.writebacks++;
+    write_further(trail->server->next, tag, line);
 }
 
 /* The line moves up from an exclusive level, which has it in this place. */
@@ -198,6 +263,24 @@ static __attribute__((noinline)) void move_up(struct cache_level *level, uint32_
     note_pushed(level, cache_sets_tag(word) - 1, CACHE_MOVED);
     trail->dirty = word & CACHE_SETS_DIRTY;
     trail->server = level;
+    if (!CACHE_GENERAL)
+        return;
+    const uint32_t slot = cache_sets_tag(word) - 1;
+    if (C2_UNLIKELY(level->prefetch))
+        cache_prefetch_moved(level, slot);
+    if (trail->dirty && level->coherent && !cache_coherence_may_be_dirty(level->l1_handle.caches, slot))
+        leave_dirt(trail, slot + 1, cache_lines_line(level->lines, slot)); /* cores that share it have it clean */
+}
+
+/* What is said of prefetched lines when a level is asked, by an access or by what fetches. */
+static inline void note_asked(struct cache_level *level, uint32_t slot, bool hit)
+{
+    if (C2_LIKELY(!level->prefetch))
+        return;
+    if (!level->l1_handle.caches->trail.fetches)
+        cache_prefetch_asked(level, slot, hit);
+    else if (hit)
+        cache_prefetch_used(level, slot, false);
 }
 
 /* A level below the first is asked. False: it misses, and is to be filled. by_age: its lines are in order of age, and
@@ -207,9 +290,11 @@ PART bool ask(struct cache_level *level, uint64_t write, uint32_t tag, uint32_t 
     C2_PROMISE(!by_age || (level->ordered && !level->exclusive));
     uint32_t *words = words_at(level, set);
     const uint32_t ways = level->sets.ways, place = sets_find(words, tag, ways);
+    if (CACHE_GENERAL)
+        note_asked(level, tag - 1, place < ways);
     if (C2_UNLIKELY(place >= ways))
         return false;
-    level->l1_handle.hits[write]++;
+    level->l1_handle.hits[write] += !(CACHE_GENERAL && level->l1_handle.caches->trail.fetches);
     if (!by_age && level->exclusive)
         move_up(level, words, place);
     else if (by_age || level->ordered)
@@ -229,7 +314,49 @@ struct missed {
     bool write;
     uint32_t slot;
     uint64_t line;
+    const struct cache_request *request; /* of CACHE_GENERAL; it may be what a prefetcher fetches: trail.fetches */
 };
+
+/* The set of a level that the line belongs to; and its virtual name. */
+PART uint32_t set_asked(const struct missed *m, const struct cache_level *level)
+{
+    return CACHE_GENERAL ? cache_contents_set_named(level, m->request->line) : cache_contents_set_of(level, m->line);
+}
+
+PART uint64_t name_of(const struct missed *m) { return CACHE_GENERAL ? m->request->line.virtual_line.v : m->line; }
+
+/* The n-th level asked is passed by a store: it would not take it, and none above does, either. */
+static inline void pass(const struct missed *m, struct cache_level *level, uint32_t n, bool hit)
+{
+    struct cache_trail *trail = &m->caches->trail;
+    if (C2_LIKELY(!level->around || !m->write || trail->passing != n))
+        return;
+    trail->passing++;
+    level->counts.write_arounds += !hit;
+}
+
+/* The level may have the line in another set, under another name, and loses it there. Says whether it was dirty. */
+static inline bool take_synonym(const struct missed *m, struct cache_level *level)
+{
+    uint32_t *words = words_at(level, cache_contents_set_with(level, m->slot, m->line));
+    const uint32_t place = sets_find(words, m->slot + 1, level->sets.ways);
+    if (!level->synonyms || place >= level->sets.ways)
+        return false;
+    note_pushed(level, m->slot, CACHE_MOVED);
+    return take(level, words, place) & CACHE_SETS_DIRTY;
+}
+
+/* Whether the n-th level asked, which missed, is filled; *dirty: what comes to it is, or is by this. */
+static inline bool takes_line(const struct missed *m, struct cache_level *level, uint32_t n, bool *dirty)
+{
+    const uint32_t passing = m->caches->trail.passing;
+    if (n < passing || (n != 0 && m->request->by_passing && !level->inclusive))
+        return false;
+    *dirty |= m->write && n == passing && !level->through;
+    if (C2_UNLIKELY(level->synonyms))
+        *dirty |= take_synonym(m, level);
+    return true;
+}
 
 /* level: the n-th behind the one asked first. */
 PART void fill_below(const struct missed *m, struct cache_level *level, uint32_t n, uint32_t set)
@@ -240,68 +367,63 @@ PART void fill_below(const struct missed *m, struct cache_level *level, uint32_t
     m->record[1 + n] = 0;
     if (level->exclusive)
         return;
-    const bool dirty = trail->dirty; /* the level filled first takes it */
+    bool dirty = trail->dirty; /* the level filled first takes it */
+    if (CACHE_GENERAL && !takes_line(m, level, n, &dirty))
+        return;
     trail->dirty = false;
-    m->record[1 + n] = fill(level, set, cache_sets_word(m->slot + 1, dirty));
+    m->record[1 + n] = fill(level, set, cache_sets_word(m->slot + 1, dirty), name_of(m));
 }
 
-PART bool ask_further(const struct missed *m, struct cache_level *level, uint32_t set)
+PART bool ask_further(const struct missed *m, struct cache_level *level, uint32_t n, uint32_t set)
 {
-    if (ask(level, m->write, m->slot + 1, set, false))
+    const bool hit = ask(level, m->write, m->slot + 1, set, false);
+    if (CACHE_GENERAL)
+        pass(m, level, n, hit);
+    if (hit)
         return true;
-    level->misses[(size_t)m->write]++;
+    level->misses[(size_t)m->write] += !(CACHE_GENERAL && m->caches->trail.fetches);
     return false;
 }
 
-/* The levels below the third: those that missed are filled from the last one up. Says how many. (By value, so that the
- * callers need not have it in memory.) */
-static __attribute__((noinline)) uint32_t below_third(const struct missed m, struct cache_level *level)
+/* The levels from the n-th behind the first on: those that missed are filled from the last one up. Says how many. (By
+ * value, so that the callers need not have it in memory.) */
+static __attribute__((noinline)) uint32_t below(const struct missed m, struct cache_level *level, const uint32_t n)
 {
     struct cache_level *missed[CACHES_MAX_LEVELS];
     uint32_t set[CACHES_MAX_LEVELS], count = 0;
     for (; level; level = level->next) {
-        set[count] = cache_contents_set_of(level, m.line);
-        if (ask_further(&m, level, set[count]))
+        set[count] = set_asked(&m, level);
+        if (ask_further(&m, level, n + count, set[count]))
             break;
         missed[count++] = level;
     }
     for (uint32_t i = count; i-- > 0;)
-        fill_below(&m, missed[i], 3 + i, set[i]);
+        fill_below(&m, missed[i], n + i, set[i]);
     return count;
-}
-
-/* The levels below the second likewise. */
-PART uint32_t below_second(const struct missed *m, struct cache_level *third)
-{
-    const uint32_t set = cache_contents_set_of(third, m->line);
-    if (ask_further(m, third, set))
-        return 0;
-    const uint32_t count = third->next ? below_third(*m, third->next) : 0;
-    fill_below(m, third, 2, set);
-    return 1 + count;
 }
 
 /* What came up from an exclusive level and is dirty, and no level below the first was to be filled; one that holds
  * nothing dirty does not take it. */
 PART bool take_dirty(const struct missed *m)
 {
-    C2_PROMISE(!m->caches->trail.dirty || m->caches->trail.server);
     struct cache_trail *trail = &m->caches->trail;
+    C2_PROMISE(!trail->dirty || trail->server);
+    if (C2_UNLIKELY(trail->dirty && m->first->clean))
+        leave_dirt(trail, m->slot + 1, m->line);
     const bool dirty = trail->dirty;
     trail->dirty = false;
-    if (C2_LIKELY(!dirty || !m->first->clean))
-        return dirty;
-    trail->server->counts.writebacks++;
-    write_further(trail->server->next, m->slot + 1, m->line);
-    return false;
+    return dirty;
 }
+
+#if !CACHE_GENERAL
 
 /* The first level is filled, the last of those that missed. */
 PART enum caches_tried fill_first(const struct missed *m, uint32_t count)
 {
     C2_PROMISE(count >= 1 && count <= CACHES_MAX_LEVELS);
-    const uint32_t set = cache_contents_set_of(m->first, m->line);
-    const uint64_t left = fill(m->first, set, cache_sets_word(m->slot + 1, take_dirty(m) || m->write));
+    const uint32_t set = set_asked(m, m->first);
+    const bool dirty = take_dirty(m) || m->write;
+    const uint64_t left = fill(m->first, set, cache_sets_word(m->slot + 1, dirty), m->line);
     m->record[0] = m->first->l1_handle.missed + m->slot +
                    (count - 1) * (UINT64_C(1) << TAPE_MISSED | UINT64_C(1) << TAPE_BEHIND);
     m->record[1] = (uint32_t)left;
@@ -312,9 +434,21 @@ PART enum caches_tried fill_first(const struct missed *m, uint32_t count)
     return CACHES_MISSED;
 }
 
+/* The levels below the second likewise. */
+PART uint32_t below_second(const struct missed *m, struct cache_level *third)
+{
+    const uint32_t set = cache_contents_set_of(third, m->line);
+    if (ask_further(m, third, 2, set))
+        return 0;
+    const uint32_t count = third->next ? below(*m, third->next, 3) : 0;
+    fill_below(m, third, 2, set);
+    return 1 + count;
+}
+
 PART struct missed missed_by(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t line)
 {
-    return (struct missed){l1_handle->caches, cache_level_of(l1_handle), l1_handle->event_log->at, write, slot, line};
+    return (struct missed){
+        l1_handle->caches, cache_level_of(l1_handle), l1_handle->event_log->at, write, slot, line, NULL};
 }
 
 /* A hint for caches_far(): whatever the words between two misses are, nothing else depends on it. */
@@ -444,5 +578,7 @@ const struct cache_form CACHE_JOIN(cache_form_, CACHE_FORM_NAME) = {
     .eight_missed = missed_eight,
 #endif
 };
+
+#endif
 
 #endif

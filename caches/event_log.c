@@ -3,7 +3,7 @@
  * event log: what the contents of a machine tell its classes.
  *
  * Model
- *   An access is simulated in two stages. The first (contents.c, path.c) decides what the levels hold, and writes a
+ *   An access is simulated in two stages. The first (contents.c) decides what the levels hold, and writes a
  *   record on the event log; the second (classify.c) reads it and says what it was: shadows, classes, evictors. Of a
  *   usual machine nothing goes back, so that the second may come at any time later, in the order of the event log, on
  *   whatever thread.
@@ -22,7 +22,7 @@
  *                level index and the slot, and the set that it was pushed out of, if it has not moved up
  *     note       three words of the caller's, and an access site
  *     group      lines that are new get their rows
- *   Of machines that are not usual (path.c), besides:
+ *   Of machines that are not usual (contents_general.c), besides:
  *     passed     in the last word of a miss, how many levels a store passes that do not take what they do not have; a
  *                hit that passes is written as a miss of no level
  *     lost       a level has lost a line, but as the victim of a fill or of a level above: by back-invalidation, to
@@ -266,6 +266,7 @@ void cache_event_log_lose(struct caches *caches, const struct cache_level *level
 
 void cache_event_log_fetch(struct caches *caches, const struct cache_level *level, uint32_t slot, uint32_t below)
 {
+    caches->level[level->level_index].l1_handle.notified = LINES_NO_SLOT; /* its shadow has another youngest line */
     put_on_own(caches, TAPE_FETCHED, slot, (uint64_t)below << 32 | level->number);
 }
 

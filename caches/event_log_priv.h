@@ -129,14 +129,15 @@ static inline enum caches_tried cache_event_log_put_hit(struct cache_level *firs
     return C2_UNLIKELY(at + 1 >= event_log->stop) ? cache_event_log_full(first->l1_handle.caches) : CACHES_TRIED;
 }
 
-/* The same of a usual machine: to the level's shadow the line that it was asked for last is the youngest already. */
+/* The same, but to the level's shadow the line that it was asked for last is the youngest already. */
 static inline enum caches_tried cache_event_log_hit(struct cache_level *first, uint32_t slot)
 {
     if (first->l1_handle.notified == slot)
         return CACHES_TRIED;
     cache_event_log_asked(first, slot);
     const enum caches_tried tried = cache_event_log_put_hit(first, slot);
-    C2_PROMISE(tried == CACHES_FULL || cache_access_holds(first->l1_handle.caches, slot));
+    C2_PROMISE(tried == CACHES_FULL || !first->l1_handle.caches->usual ||
+               cache_access_holds(first->l1_handle.caches, slot)); /* else it is not over */
     return tried;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * The hierarchy: the levels of a machine, put together. This file has the life of it, access.c what an access begins
- * with, path.c what the levels do. Usual machines take contents.c instead, which comes to the same: without shortcuts
- * (-DC2_NO_SHORTCUTS) there are none. Both leave events, of which classify.c makes classes and outcomes.
+ * with, contents.c what the levels hold then; they leave events, of which classify.c makes classes and outcomes.
+ * Without shortcuts (-DC2_NO_SHORTCUTS) no machine is a usual one, and no level has its lines in order of age.
  *
  * Model
  *   Levels are the nodes of a tree whose root is memory: each refers to the one that is asked next. Accesses enter at
@@ -122,7 +122,7 @@ static enum c2_status init_levels(struct caches *caches, uint64_t seed, struct c
     caches->level_count = machine->level_count;
     caches->node_count = node_count(machine);
     caches->last[CACHES_DATA] = LINES_NO_SLOT;
-    enum c2_status status = cache_lines_init(&caches->lines, caches->node_count, err);
+    enum c2_status status = cache_lines_init(&caches->lines, err);
     if (status == C2_OK && cores > 1)
         status = cache_coherence_init(caches, err);
     for (uint32_t core = 0; core < cores && status == C2_OK; core++)
@@ -131,9 +131,9 @@ static enum c2_status init_levels(struct caches *caches, uint64_t seed, struct c
     if (status == C2_OK)
         status = cache_event_log_init(caches, err);
     if (status == C2_OK && caches->prefetchers)
-        return cache_prefetch_init(caches, err);
-    caches->usual = status == C2_OK && cores == 1 && SHORTCUT(cache_contents_suit(caches));
-    return caches->usual ? cache_contents_init(caches, err) : status;
+        status = cache_prefetch_init(caches, err);
+    caches->usual = status == C2_OK && SHORTCUT(cache_contents_suit(caches));
+    return status == C2_OK ? cache_contents_init(caches, err) : status;
 }
 
 /* ------------------------------------------------------------------ the graph */
@@ -204,6 +204,7 @@ enum c2_status caches_create(struct caches **out, const struct caches_machine *m
         return c2_fail_memory(err, "the caches");
     caches->machine = *machine;
     caches->writes_on = caches_machine_writes_on(machine);
+    caches->signs = caches_machine_hears_instructions(machine);
     C2_ASSERT(!caches->writes_on || !caches_machine_prefetches(machine));
     C2_ASSERT(!machine->has_l1i || (!machine->l1i.through && !machine->l1i.around));
     if (machine->combining == 0)

@@ -26,6 +26,8 @@ struct cache_pushed {
 struct cache_trail {
     uint32_t set[CACHES_MAX_LEVELS]; /* of levels that missed, counted from the one asked first, which of usual machines
                                         is not among them; through all slices, from 0 */
+    uint64_t record[CACHES_MAX_LEVELS + 1]; /* of machines that are not usual, while events are on their way */
+    bool fetches;                           /* it is no access, but what a prefetcher fetches */
     uint32_t passing; /* so many of the levels asked, from the first one on, a store passes that does not fill them */
     uint32_t
         lost;   /* of that one, if there are levels above it: which of these have lost its victim, by level indices */
@@ -70,6 +72,7 @@ struct caches {
     struct cache_trail trail;                       /* of the last access that missed */
     struct cache_prefetch *prefetch;                /* NULL: no level prefetches, and no instruction */
     bool prefetchers;                               /* a level has one */
+    bool signs;                                     /* a level has SHiP, which takes accesses for an instruction's */
     struct cache_instructed *instructed;            /* NULL: no instruction made for caches so far */
     bool writes_on;                                 /* as caches_machine_writes_on(); then: */
     struct caches_stored stored[CACHES_MAX_LEVELS]; /* by the last access */
@@ -89,28 +92,15 @@ struct cache_request {
     struct cache_level *first; /* the level asked first */
     struct cache_line line;
     uint32_t slot;
-    struct cache_state *row; /* of the slot */
 };
 
-/* Any access at its full length; slot and row are found here. access.c */
+/* Any access at its full length; the slot is found here. access.c */
 enum c2_status cache_access_from(struct caches *caches, struct cache_request *request, struct caches_outcome *outcome,
                                  struct c2_error *err);
-
-/* What of it the levels do: the first is asked, and what follows from a miss; and what is said of it. Says which level
- * has the line then, the nearest one; NULL: none, and the store is memory's. path.c */
-struct cache_level *cache_path_access(struct caches *caches, const struct cache_request *request,
-                                      struct caches_outcome *outcome);
 
 /* A read that enters at any level. access.c */
 enum c2_status cache_access_at(struct caches *caches, struct cache_level *first, struct cache_line line,
                                struct caches_outcome *outcome, struct c2_error *err);
-
-/* A store is done in this level, or (NULL) in memory: it goes on from there if it must. path.c */
-void cache_path_store(struct caches *caches, const struct cache_request *request, struct cache_level *level);
-
-/* The same of what a prefetcher of the level asked first fetches: nothing is counted. Says which level had the line;
- * level_count: none. path.c */
-uint32_t cache_path_prefetch(struct caches *caches, const struct cache_request *request);
 
 /* prefetch.c: the life of what a machine that prefetches keeps; room for what is known of all slots that there are. */
 enum c2_status cache_prefetch_init(struct caches *caches, struct c2_error *err);
@@ -147,43 +137,14 @@ const struct caches_counts *cache_level_counts(const struct caches *caches, uint
 
 /* check.c: what the model cards promise of one line at all levels, and after an access of the line in this slot
  * (C2_PROMISE): they assert, and are true. */
-bool cache_row_holds(const struct caches *caches, const struct cache_state *row);
+bool cache_line_holds(const struct caches *caches, uint32_t slot);
 bool cache_access_holds(struct caches *caches, uint32_t slot);
-
-/* Dirty data that goes to `level` stops at the first one from there that has the line and may have it dirty, or in
- * memory. */
-static inline void cache_write_down(const struct cache_level *level, struct cache_state *row)
-{
-    for (; level; level = level->next) {
-        if (row[level->level_index].residency == 0 || level->through)
-            continue;
-        row[level->level_index].residency |= 1;
-        return;
-    }
-}
-
-/* One level is asked: is the line there, under this name? */
-static inline bool cache_level_holds(const struct cache_level *level, const struct cache_state *state,
-                                     struct cache_line line)
-{
-    uint32_t way = cache_state_way(state);
-    if (C2_UNLIKELY(level->synonyms) && way != 0)
-        return cache_policy_set_of(&level->policy, way) == cache_level_set(level, cache_level_place(level, line));
-    return way != 0;
-}
 
 static inline void cache_notify_hit(struct caches_outcome *outcome, uint32_t depth)
 {
     outcome->depth = depth + 1;
     outcome->served_by = depth;
     outcome->event[depth].class_ = CACHES_HIT;
-}
-
-/* Whether a store that misses the level does not fill it; above: a level above it is filled, so that the line comes by.
- */
-static inline bool cache_level_passes(const struct cache_level *level, bool write, bool above)
-{
-    return level->around && write && !above;
 }
 
 #endif

@@ -40,7 +40,7 @@
  *   issued - useful - useless lines are in a level and not asked for (prefetch.c); no level has the line of a buffer,
  *   nor one that a store has taken. No access waits for what is not late.
  * Price
- *   A usual machine ceases to be one with the first such instruction (general.c). 32 bytes a line of footprint, level
+ *   A usual machine ceases to be one with the first such instruction. 32 bytes a line of footprint, level
  *   and core, 8 of them in prefetch.c; 16 more a line of footprint.
  * Not modelled
  *   Instructions that access several lines, and the lines of other cores, in how soon a line is fetched again. In what
@@ -56,6 +56,7 @@
 #include <string.h>
 
 #include "caches/coherence_priv.h"
+#include "caches/contents_priv.h"
 #include "caches/event_log_priv.h"
 #include "caches/instructed_priv.h"
 
@@ -128,11 +129,23 @@ static enum c2_status instructed_begin(struct caches *caches, struct c2_error *e
     return instructed->buffers && instructed->waited ? C2_OK : instructed_no_memory(err);
 }
 
+/* A usual machine is one like all others from now on: what it holds stays where it is. What is on an event log of the
+ * caller's has been heard. */
+static void instructed_generalize(struct caches *caches)
+{
+    cache_event_log_catch_up(caches);
+    cache_event_log_use_own(caches);
+    caches->usual = false;
+    caches->far = 0;
+    caches->last[CACHES_DATA] = caches->last[CACHES_FETCH] = LINES_NO_SLOT;
+    cache_contents_link(caches);
+}
+
 enum c2_status caches_instructed_begin(struct caches *caches, struct c2_error *err)
 {
-    enum c2_status status = caches->usual ? cache_generalize(caches, err) : C2_OK;
-    if (status == C2_OK && !caches->instructed)
-        status = instructed_begin(caches, err);
+    if (caches->usual)
+        instructed_generalize(caches);
+    enum c2_status status = caches->instructed ? C2_OK : instructed_begin(caches, err);
     if (status == C2_OK && !caches->prefetch)
         status = cache_prefetch_init(caches, err);
     C2_PROMISE(status != C2_OK || (!caches->usual && caches->instructed && caches->prefetch));
@@ -426,7 +439,6 @@ static enum c2_status find_line(struct caches *caches, struct cache_request *req
     if (request->slot == LINES_NO_SLOT || !cache_prefetch_reach(caches) || !instructed_reach(caches) ||
         (caches->coherence && !cache_coherence_reach(caches)))
         return instructed_no_memory(err);
-    request->row = cache_lines_row(&caches->lines, request->slot);
     caches->lines.signature = cache_signature(caches->lines.pc);
     return C2_OK;
 }
@@ -452,7 +464,7 @@ static bool instructed_flush(struct caches *caches, const struct cache_request *
     cache_event_log_catch_up(caches);
     for (uint32_t i = 0; i < caches->node_count; i++) {
         struct cache_level *level = &caches->level[i];
-        held.any |= cache_level_invalidate(level, request->row, &held.dirty);
+        held.any |= cache_contents_lose(level, request->slot, &held.dirty);
         cache_classifier_forget(caches->classifier, i, request->slot);
         cache_prefetch_taken(level, request->slot);
     }
@@ -466,9 +478,12 @@ static void write_back(struct caches *caches, const struct cache_request *reques
 {
     struct held held = {.any = false};
     for (uint32_t i = 0; i < caches->node_count; i++) {
-        held.any |= request->row[i].residency != 0;
-        held.dirty |= request->row[i].residency & 1;
-        request->row[i].residency &= ~1u;
+        uint32_t *word = cache_contents_find(&caches->level[i], request->slot);
+        if (!word)
+            continue;
+        held.any = true;
+        held.dirty |= *word & CACHE_SETS_DIRTY;
+        *word &= ~CACHE_SETS_DIRTY;
     }
     notify_written_back(caches, held, counts);
 }
@@ -490,7 +505,7 @@ static uint32_t instructed_depth_of(const struct caches *caches, enum caches_ins
 static bool held_nearer(const struct caches *caches, const struct cache_request *request)
 {
     for (const struct cache_level *level = caches->port[CACHE_PORT_DATA]; level != request->first; level = level->next)
-        if (cache_level_holds(level, &request->row[level->level_index], request->line))
+        if (cache_contents_holds(level, request))
             return true;
     return false;
 }
@@ -617,12 +632,12 @@ void cache_instructed_check(const struct caches *caches)
             C2_ASSERT(there && buffers->list[i].bytes != 0 && buffers->list[i].bytes != instructed_whole(caches));
             const uint32_t slot = (uint32_t)(group << LINES_GROUP_SHIFT | (line & (LINES_GROUP - 1)));
             for (uint32_t k = 0; k < caches->node_count; k++)
-                C2_ASSERT(cache_lines_row(&caches->lines, slot)[k].residency == 0);
+                C2_ASSERT(!cache_contents_find(&caches->level[k], slot));
         }
     }
     C2_ASSERT(open == caches->instructed->open);
     for (uint32_t slot = 0;
          slot < caches->instructed->taken_room * LINES_GROUP && slot < caches->lines.groups * LINES_GROUP; slot++)
         for (uint32_t k = 0; k < caches->node_count && caches->instructed->taken[slot].tag != 0; k++)
-            C2_ASSERT(cache_lines_row(&caches->lines, slot)[k].residency == 0);
+            C2_ASSERT(!cache_contents_find(&caches->level[k], slot));
 }

@@ -7,10 +7,6 @@
 
 #include "caches/hierarchy_priv.h"
 
-/* general.c: a usual machine is one like all others from now on; no count and no content changes. What is on a event
- * log of the caller's has been heard. */
-enum c2_status cache_generalize(struct caches *caches, struct c2_error *err);
-
 /* prefetch.c: request->first fetches the line, which neither it nor a nearer level has. */
 enum cache_instructed_fetch { CACHE_FETCH_PRESENT, CACHE_FETCH_ISSUED, CACHE_FETCH_FAILED };
 enum cache_instructed_fetch cache_prefetch_instructed(struct caches *caches, const struct cache_request *request,

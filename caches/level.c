@@ -15,18 +15,10 @@
  *   one it is in: that is a miss, and the fill that follows takes the line, dirty or not, over from the other set. So
  *   a level whose misses do not always fill it (allocate = no) has no synonyms.
  *
- * Representation
- *   On a usual machine: contents.c. On others tags are not compared: the line knows its way (lines.c), the way its
- *   line, and a level is asked without looking at its sets.
- *
  * Counting
  *   Nothing here: what counts as what is the hierarchy's business. What the policy of level NAME draws is the consumer
  *   "cache NAME" of the master seed: it draws the same whatever the others do. Of a core behind the first, which is 0,
  *   it is "cache NAME CORE".
- *
- * Invariants (cache_level_check)
- *   The line of a way knows the way, and as many lines know a way as ways have a line; the slice and, without synonyms,
- *   the set are those of the line; those of policy, shadow and FIFO.
  *
  * Not modelled
  *   Ports, banks, fill buffers, time.
@@ -97,16 +89,9 @@ static enum c2_status init_allowed(struct cache_level *level, uint32_t cores, st
     return level->allowed ? C2_OK : c2_fail_memory(err, "the ways of cores");
 }
 
-static enum c2_status init_origin(struct cache_level *level, struct c2_error *err)
-{
-    size_t numbers = ((size_t)level->policy.set_count + 1) << level->policy.way_bits;
-    level->origin = c2_calloc(numbers, sizeof *level->origin);
-    return level->origin ? C2_OK : c2_fail_memory(err, "the sets of a cache");
-}
-
 enum c2_status cache_level_init(struct cache_level *level, const struct caches_machine *machine,
                                 const struct caches_level *config, struct cache_lines *lines, uint32_t level_index,
-                                bool keep_origin, uint64_t seed, struct c2_error *err)
+                                bool keeps_names, uint64_t seed, struct c2_error *err)
 {
     enum c2_status status = level_check_config(machine, config, err);
     if (status != C2_OK)
@@ -126,13 +111,12 @@ enum c2_status cache_level_init(struct cache_level *level, const struct caches_m
     status = init_hash(level, machine, err);
     level->synonyms = has_synonyms(level);
     C2_ASSERT(!level->around || !level->synonyms);
+    level->keeps_names = keeps_names || level->synonyms;
     level->coherent = caches_machine_cores(machine) > 1;
     if (status == C2_OK)
         status = init_policy(level, seed, err);
     if (status == C2_OK)
         status = init_allowed(level, caches_machine_cores(machine), err);
-    if (status == C2_OK && keep_origin)
-        status = init_origin(level, err);
     return status;
 }
 
@@ -141,81 +125,24 @@ void cache_level_end(struct cache_level *level)
     cache_policy_end(&level->policy);
     caches_hash_destroy(level->hash);
     c2_free(level->allowed);
-    c2_free(level->origin);
+    c2_free(level->names);
     c2_free(level->above);
 }
 
-/* ------------------------------------------------------------------ in and out */
-
-bool cache_level_invalidate(struct cache_level *level, const struct cache_state *row, bool *dirty)
-{
-    uint32_t way = cache_state_way(&row[level->level_index]);
-    if (way == 0)
-        return false;
-    *dirty |= cache_level_take(level, way).dirty;
-    cache_policy_empty(&level->policy, way);
-    return true;
-}
-
-/* ------------------------------------------------------------------ invariants */
-
-bool cache_level_way_holds(const struct cache_level *level, uint32_t way)
-{
-    uint32_t slot = cache_sets_tag(level->policy.word[way]) - 1;
-    struct line_no line = {cache_lines_line(level->lines, slot)};
-    struct cache_place place = cache_level_place(level, (struct cache_line){line, line});
-    uint32_t set = cache_policy_set_of(&level->policy, way);
-    C2_ASSERT(cache_state_way(cache_level_state(level, slot)) == way);
-    C2_ASSERT((set - 1) / level->set_count == place.slice);
-    C2_ASSERT(level->synonyms || set == cache_level_set(level, place));
-    return true;
-}
-
-void cache_level_check(const struct cache_level *level)
-{
-    uint32_t taken = 0, known = 0;
-    for (uint32_t set = 1; set <= level->policy.set_count; set++)
-        for (uint32_t w = 0; w < level->policy.ways; w++) {
-            uint32_t way = (set << level->policy.way_bits) + w;
-            if (level->policy.word[way] == 0)
-                continue;
-            taken++;
-            cache_level_way_holds(level, way);
-        }
-    for (uint32_t slot = 0; slot < level->lines->groups << LINES_GROUP_SHIFT; slot++)
-        known += cache_level_state(level, slot)->residency != 0;
-    C2_ASSERT(taken == known);
-    cache_policy_check(&level->policy);
-}
-
 /* ------------------------------------------------------------------ dump */
-
-/* The line in a way: slot + 1, or 0. set counts from 1. */
-static uint32_t content_of(const struct cache_level *level, uint32_t set, uint32_t w, bool *dirty)
-{
-    if (level->sets.word) {
-        const uint32_t word = cache_sets_at(&level->sets, set - 1)[w];
-        *dirty = word & CACHE_SETS_DIRTY;
-        return cache_sets_tag(word);
-    }
-    const uint32_t line = cache_sets_tag(level->policy.word[(set << level->policy.way_bits) + w]);
-    if (line != 0)
-        *dirty = cache_level_state(level, line - 1)->residency & 1;
-    return line;
-}
 
 static uint32_t dump_set(const struct cache_level *level, uint32_t set, FILE *to)
 {
     uint32_t lines = 0;
     for (uint32_t w = 0; w < level->policy.ways; w++) {
-        bool dirty = false;
-        const uint32_t line = content_of(level, set, w, &dirty);
+        const uint32_t word = cache_sets_at(&level->sets, set - 1)[w], line = cache_sets_tag(word);
         if (line == 0)
             continue;
         if (lines++ == 0)
             fprintf(to, "  slice %" PRIu32 " set %" PRIu32 ":", (set - 1) / level->set_count,
                     (set - 1) % level->set_count);
-        fprintf(to, " %" PRIu32 ":%#" PRIx64 "%s", w, cache_lines_line(level->lines, line - 1), dirty ? "*" : "");
+        fprintf(to, " %" PRIu32 ":%#" PRIx64 "%s", w, cache_lines_line(level->lines, line - 1),
+                word & CACHE_SETS_DIRTY ? "*" : "");
     }
     return lines;
 }

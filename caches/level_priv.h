@@ -17,10 +17,10 @@ struct cache_coherence;
 struct cache_level {
     struct cache_policy policy;
     struct caches_counts counts;
-    struct cache_sets sets; /* of a usual machine: what is here (contents.c): the words of the policy, or, */
+    struct cache_sets sets; /* what is here (contents.c): the words of the policy, or, */
     bool ordered;           /* where it has true LRU and all ways may be filled, the lines of a set by age; */
     struct caches_l1_handle l1_handle; /* its hits, and what its callers have at hand; */
-    uint32_t *touched;                 /* that has no order: the word of the last access; */
+    uint32_t *touched;                 /* the word of the last access, but of usual machines with order; */
     uint64_t misses[2];     /* by whether it was a write: of these and the hits most of its counts are made */
     bool plain;             /* one slice, and a power of two of sets */
     bool hashed;            /* slices by masks, and shifts and masks find the set in one; */
@@ -52,7 +52,9 @@ struct cache_level {
         *prefetch;     /* of a machine that prefetches: it is notified of what comes and goes; else NULL */
     bool coherent;     /* there are several cores */
     uint64_t *allowed; /* [core]: the ways that its accesses may fill; NULL: all */
-    uint64_t *origin;  /* [way]: virtual line of the fill; NULL: not needed */
+    bool keeps_names;  /* it has synonyms, or a level further down needs them: then */
+    uint64_t *names;   /* [slot]: the virtual line of the last fill; NULL: there is no line so far */
+    uint32_t names_room;
     const struct caches_level *config;
 };
 
@@ -72,30 +74,16 @@ struct cache_place {
     uint32_t slice;
 };
 
-/* A line on its way out. */
-struct cache_victim {
-    uint32_t slot;
-    bool dirty;
-    struct cache_state *row;     /* of the slot */
-    struct line_no virtual_line; /* of the fill, where the level keeps it */
-};
-
-/* keep_origin: an exclusive level further down has a virtual index. */
+/* keeps_names: an exclusive level further down has a virtual index. */
 enum c2_status cache_level_init(struct cache_level *level, const struct caches_machine *machine,
                                 const struct caches_level *config, struct cache_lines *lines, uint32_t level_index,
-                                bool keep_origin, uint64_t seed, struct c2_error *err);
+                                bool keeps_names, uint64_t seed, struct c2_error *err);
 void cache_level_end(struct cache_level *level);
-/* What the model card promises of a way that has a line (C2_PROMISE): it asserts, and is true. */
-bool cache_level_way_holds(const struct cache_level *level, uint32_t way);
-/* Takes the line of a row out if it is there, and says whether it was; *dirty becomes true if it was dirty. The classes
- * are still to be notified of it (event_log_priv.h). */
-bool cache_level_invalidate(struct cache_level *level, const struct cache_state *row, bool *dirty);
 /* A line has come into the level, or left it (prefetch.c). */
 void cache_prefetch_came(const struct cache_level *level, uint32_t slot);
 void cache_prefetch_left(const struct cache_level *level, uint32_t slot);
 /* Another core takes the line: that it was pushed out is over. Says whether it was fetched, and not asked for. */
 bool cache_prefetch_taken(const struct cache_level *level, uint32_t slot);
-void cache_level_check(const struct cache_level *level);
 void cache_level_dump(const struct cache_level *level, FILE *to);
 
 static inline struct cache_place cache_level_place(const struct cache_level *level, struct cache_line line)
@@ -117,55 +105,12 @@ static inline uint32_t cache_level_set(const struct cache_level *level, struct c
     return place.slice * level->set_count + place.number + 1;
 }
 
-static inline struct cache_state *cache_level_state(const struct cache_level *level, uint32_t slot)
-{
-    return cache_lines_state(level->lines, slot, level->level_index);
-}
-
-/* The way that a line is in, 0: none. */
-static inline uint32_t cache_state_way(const struct cache_state *state) { return state->residency >> 1; }
-
 /* What SHiP takes a line for: which instruction missed it, or where it lies. */
 static inline uint32_t cache_level_signature(const struct cache_level *level, uint32_t slot)
 {
     if (level->policy.kind == CACHES_SHIP)
         return level->lines->signature;
     return cache_signature(cache_lines_line(level->lines, slot) << level->line_shift >> CACHE_REGION_SHIFT);
-}
-
-/* Puts a line, which is not in the level, into an empty way. */
-static inline void cache_level_put(struct cache_level *level, uint32_t way, uint32_t slot, struct cache_state *row,
-                                   struct line_no virtual_line, bool dirty)
-{
-    struct cache_state *state = &row[level->level_index];
-    C2_ASSERT(state->residency == 0 && level->policy.word[way] == 0);
-    state->residency = way << 1 | dirty;
-    level->policy.word[way] = cache_sets_word(slot + 1, false);
-    if (level->origin)
-        level->origin[way] = virtual_line.v;
-    if (C2_UNLIKELY(level->policy.history))
-        level->policy.signature = cache_level_signature(level, slot);
-    cache_policy_fill(&level->policy, way);
-    if (C2_UNLIKELY(level->prefetch))
-        cache_prefetch_came(level, slot);
-    C2_PROMISE(cache_level_way_holds(level, way));
-}
-
-/* Takes out the line of a way, for whatever reason. A fill of the way must follow, or cache_policy_empty(). */
-static inline struct cache_victim cache_level_take(struct cache_level *level, uint32_t way)
-{
-    struct cache_victim victim = {.slot = cache_sets_tag(level->policy.word[way]) - 1};
-    victim.row = cache_lines_row(level->lines, victim.slot);
-    struct cache_state *state = &victim.row[level->level_index];
-    C2_ASSERT(cache_state_way(state) == way);
-    victim.dirty = state->residency & 1;
-    if (level->origin)
-        victim.virtual_line.v = level->origin[way];
-    state->residency = 0;
-    level->policy.word[way] = 0;
-    if (C2_UNLIKELY(level->prefetch))
-        cache_prefetch_left(level, victim.slot);
-    return victim;
 }
 
 /* The way that the next line of a set goes to: the lowest empty one, else the victim; of those that the core that makes

@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The footprint of the run: every physical line ever accessed, and where in the levels it is.
+ * The footprint of the run: every physical line ever accessed.
  *
  * Model
  *   Lines come in groups of 64 neighbours. A group gets its number when the first of its lines is accessed, and a line
  *   the slot number*64 + its place. Slots never change, so that rings and ways can name a line by 32 bits.
- *   A line knows for each level where in the level it is, side by side in its row: so whether a level has a line is one
- *   load, and no tags are compared at all. Of a usual machine there are slots alone: what a level has is in its sets
- *   (contents.c). What classes know of a line is in rows.c.
+ *   What a level has is in its sets (contents.c), what classes know of a line in rows.c.
  *
  * Price
  *   The direct-mapped table of recent groups answers for 16 MiB of neighbouring memory in eight instructions; behind
- *   it stands a hash map. 4 bytes a line and level.
+ *   it stands a hash map.
  *
  * Invariants (cache_lines_check)
- *   Rows are powers of two, and have room for their level indices. The map has as many keys as there are groups and
- *   says what group_key says; every recent entry says what the map says.
+ *   The map has as many keys as there are groups and says what group_key says; every recent entry says what the map
+ *   says.
  *
  * Not modelled
  *   Memory that the guest gives back keeps its slots.
@@ -36,51 +34,15 @@ bool cache_lines_extend(const struct cache_lines *lines, void **table, uint32_t 
     return true;
 }
 
-enum c2_status cache_lines_init(struct cache_lines *lines, uint32_t level_indices, struct c2_error *err)
+enum c2_status cache_lines_init(struct cache_lines *lines, struct c2_error *err)
 {
-    lines->level_indices = level_indices;
-    lines->stride = level_indices > 1 ? 2u << c2_log2(level_indices - 1) : 1;
     return c2_map_create(&lines->map, err);
 }
 
 void cache_lines_end(struct cache_lines *lines)
 {
     c2_map_destroy(lines->map);
-    c2_free(lines->state);
     c2_free(lines->group_key);
-}
-
-void cache_lines_bare(struct cache_lines *lines)
-{
-    C2_ASSERT(lines->groups == 0);
-    lines->bare = true;
-}
-
-static size_t group_bytes(const struct cache_lines *lines)
-{
-    return lines->bare ? 0 : (size_t)LINES_GROUP * lines->stride * sizeof *lines->state;
-}
-
-/* Room for so many groups; of none there is nothing. */
-static bool lines_make_part(void **part, uint32_t room, size_t bytes)
-{
-    if (bytes == 0)
-        return true;
-    void *grown = c2_realloc(*part, room * bytes);
-    if (grown)
-        *part = grown;
-    return grown;
-}
-
-bool cache_lines_dress(struct cache_lines *lines)
-{
-    C2_ASSERT(lines->bare);
-    lines->bare = false;
-    if (!lines_make_part((void **)&lines->state, lines->room, group_bytes(lines)))
-        return false;
-    if (lines->groups != 0)
-        memset(lines->state, 0, lines->groups * group_bytes(lines));
-    return true;
 }
 
 static bool lines_make_room(struct cache_lines *lines)
@@ -90,20 +52,18 @@ static bool lines_make_room(struct cache_lines *lines)
     if (lines->groups >= MAX_GROUPS / 2)
         return false;
     const uint32_t room = lines->room ? 2 * lines->room : FIRST_ROOM;
-    if (!lines_make_part((void **)&lines->state, room, group_bytes(lines)) ||
-        !lines_make_part((void **)&lines->group_key, room, sizeof *lines->group_key))
+    uint64_t *keys = c2_realloc(lines->group_key, room * sizeof *keys);
+    if (!keys)
         return false;
+    lines->group_key = keys;
     lines->room = room;
     return true;
 }
 
-/* Only the new group is zeroed: what lies behind it stays untouched host memory. */
 static bool lines_add_group(struct cache_lines *lines, uint64_t key)
 {
     if (!lines_make_room(lines) || c2_map_put(lines->map, key, lines->groups, NULL) != C2_OK)
         return false;
-    if (!lines->bare)
-        memset(cache_lines_state(lines, lines->groups << LINES_GROUP_SHIFT, 0), 0, group_bytes(lines));
     lines->group_key[lines->groups++] = key;
     return true;
 }
@@ -127,7 +87,6 @@ uint32_t cache_lines_slot(struct cache_lines *lines, uint64_t line)
 void cache_lines_check(const struct cache_lines *lines)
 {
     C2_ASSERT(c2_map_count(lines->map) == lines->groups && lines->groups <= lines->room);
-    C2_ASSERT(c2_is_power_of_two(lines->stride) && lines->level_indices <= lines->stride);
     uint64_t group;
     for (uint32_t i = 0; i < lines->groups; i++)
         C2_ASSERT(c2_map_get(lines->map, lines->group_key[i], &group) && group == i);

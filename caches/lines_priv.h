@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The footprint: a slot for every line ever accessed, and what each level knows of it. The model card is in lines.c.
+ * The footprint: a slot for every line ever accessed. The model card is in lines.c.
  */
 #ifndef C2_LINES_PRIV_H
 #define C2_LINES_PRIV_H
@@ -13,24 +13,15 @@ _Static_assert(LINES_GROUP == CACHES_SLOTS, "one slot of a group gives all");
 #define LINES_RECENT C2_HOST_SIZE(4096u, 2u) /* groups found without a hash; a program that uses few touches few */
 #define LINES_NO_SLOT CACHES_NO_SLOT
 
-/* One line at one level. */
-struct cache_state {
-    uint32_t residency; /* 0: not in the level; else number of its way * 2 + dirty */
-};
-
 struct cache_lines {
-    struct cache_state *state; /* [slot * stride + level index] */
-    uint32_t level_indices;    /* one a level */
-    uint32_t stride;           /* of a row, in states: a power of two */
-    bool bare;                 /* slots alone: what a level has is in its sets */
-    uint64_t access_site;      /* of what makes a level lose a line now */
-    uint64_t pc;               /* as caches_set_instruction() */
-    uint32_t signature;        /* of the access being made: see policy.c */
-    uint32_t core;             /* that makes it */
-    uint32_t groups;           /* in use */
-    uint32_t room;             /* allocated, in groups */
-    uint64_t *group_key;       /* [group]: line / LINES_GROUP */
-    struct c2_map *map;        /* line / LINES_GROUP -> group */
+    uint64_t access_site; /* of what makes a level lose a line now */
+    uint64_t pc;          /* as caches_set_instruction() */
+    uint32_t signature;   /* of the access being made: see policy.c */
+    uint32_t core;        /* that makes it */
+    uint32_t groups;      /* in use */
+    uint32_t room;        /* allocated, in groups */
+    uint64_t *group_key;  /* [group]: line / LINES_GROUP */
+    struct c2_map *map;   /* line / LINES_GROUP -> group */
     struct {
         uint64_t key; /* line / LINES_GROUP + 1; 0: empty */
         uint64_t first_slot;
@@ -45,14 +36,10 @@ static inline bool cache_lines_cover(const struct cache_lines *lines, void **tab
     return C2_LIKELY(lines->groups <= *room) || cache_lines_extend(lines, table, room, bytes);
 }
 
-enum c2_status cache_lines_init(struct cache_lines *lines, uint32_t level_indices, struct c2_error *err);
+enum c2_status cache_lines_init(struct cache_lines *lines, struct c2_error *err);
 void cache_lines_end(struct cache_lines *lines);
-/* The slot of a line, a new one if need be (then every struct cache_state may have moved); LINES_NO_SLOT: no memory. */
+/* The slot of a line, a new one if need be; LINES_NO_SLOT: no memory. */
 uint32_t cache_lines_slot(struct cache_lines *lines, uint64_t line);
-/* Before the first slot: there are slots and no rows. */
-void cache_lines_bare(struct cache_lines *lines);
-/* Slots have rows from now on, all zeros; false: no memory. */
-bool cache_lines_dress(struct cache_lines *lines);
 void cache_lines_check(const struct cache_lines *lines);
 
 /* The same if its group was found lately, LINES_NO_SLOT otherwise. */
@@ -64,18 +51,6 @@ static inline uint32_t cache_lines_slot_recent(const struct cache_lines *lines, 
         return LINES_NO_SLOT;
     C2_PROMISE(lines->group_key[lines->recent[at].first_slot >> LINES_GROUP_SHIFT] == group);
     return (uint32_t)(lines->recent[at].first_slot + (line & (LINES_GROUP - 1)));
-}
-
-/* What the levels know of a line, by level index. Lent until the next new slot. */
-static inline struct cache_state *cache_lines_row(const struct cache_lines *lines, uint32_t slot)
-{
-    return &lines->state[(size_t)slot * lines->stride];
-}
-
-static inline struct cache_state *cache_lines_state(const struct cache_lines *lines, uint32_t slot,
-                                                    uint32_t level_index)
-{
-    return &cache_lines_row(lines, slot)[level_index];
 }
 
 static inline uint64_t cache_lines_line(const struct cache_lines *lines, uint32_t slot)

@@ -54,15 +54,12 @@ static void look_ordered(struct caches_set *out, const struct cache_level *level
 }
 
 /* The set of a level whose words are the policy's, by number. */
-static void look_by_number(struct caches_set *out, const struct caches *caches, const struct cache_level *level,
-                           uint32_t set)
+static void look_by_number(struct caches_set *out, const struct cache_level *level, uint32_t set)
 {
     const uint32_t first = (set + 1) << level->policy.way_bits;
     for (uint32_t w = 0; w < out->ways; w++) {
         const uint32_t word = level->policy.word[first + w];
         look_put(&out->way[w], level, word);
-        if (word != 0 && !caches->usual)
-            out->way[w].dirty = cache_level_state(level, cache_sets_tag(word) - 1)->residency & 1;
     }
     cache_policy_look(out, &level->policy, set + 1);
 }
@@ -92,11 +89,11 @@ void caches_look(struct caches_set *out, const struct caches *caches, uint32_t c
     out->ways = of->config->ways;
     out->allowed = of->allowed ? of->allowed[core] : c2_mask(0, out->ways - 1);
     out->by_age = out->policy == CACHES_LRU && !of->allowed;
-    if (of->ordered && of->sets.word) {
+    if (of->ordered) {
         look_ordered(out, of, set);
         return;
     }
-    look_by_number(out, caches, of, set);
+    look_by_number(out, of, set);
     if (out->by_age)
         sort_by_age(out);
 }

@@ -64,6 +64,7 @@
 #include <string.h>
 
 #include "caches/coherence_priv.h"
+#include "caches/contents_priv.h"
 #include "caches/event_log_priv.h"
 #include "caches/instructed_priv.h"
 
@@ -344,14 +345,13 @@ static bool leaves_page(const struct cache_prefetch *prefetch, const struct ask 
 /* The level does not have it. Says which has; level_count: memory. */
 static uint32_t issue(struct caches *caches, const struct ask *ask, const struct cache_request *request, uint64_t note)
 {
-    C2_PROMISE(caches->prefetch->note == 0 &&
-               !cache_level_holds(ask->level, &request->row[ask->level->level_index], request->line));
+    C2_PROMISE(caches->prefetch->note == 0 && !cache_contents_holds(ask->level, request));
     struct cache_prefetch *prefetch = caches->prefetch;
     if (C2_UNLIKELY(caches->coherence))
         cache_coherence_fetches(caches, request);
     prefetch->note = note;
     prefetch->target = ask->level;
-    const uint32_t served_by = cache_path_prefetch(caches, request);
+    const uint32_t served_by = cache_contents_fetch(caches, request);
     uint32_t filtered = LINES_NO_SLOT;
     if (C2_UNLIKELY(caches->coherence))
         prefetch->failed |= !cache_coherence_fetched(caches, request, &filtered);
@@ -376,7 +376,7 @@ static void prefetch_stop(const struct ask *ask, uint64_t note)
 static bool has_line(struct caches *caches, const struct ask *ask, const struct cache_request *request, uint64_t note)
 {
     const bool kept = C2_UNLIKELY(caches->coherence) && cache_coherence_keeps(caches, request);
-    if (!kept && !cache_level_holds(ask->level, &request->row[ask->level->level_index], request->line))
+    if (!kept && !cache_contents_holds(ask->level, request))
         return false;
     if (!kept)
         cache_event_log_fetch(caches, ask->level, request->slot, 0);
@@ -404,10 +404,9 @@ static void request_line(struct caches *caches, const struct ask *ask)
         cache_instructed_asked(caches, request.line.physical_line);
         cache_instructed_forget(caches, request.slot);
     }
-    request.row = cache_lines_row(&caches->lines, request.slot);
     if (!has_line(caches, ask, &request, note))
         issue(caches, ask, &request, note);
-    C2_PROMISE(cache_row_holds(caches, request.row));
+    C2_PROMISE(cache_line_holds(caches, request.slot));
 }
 
 enum cache_instructed_fetch cache_prefetch_instructed(struct caches *caches, const struct cache_request *request,
@@ -576,7 +575,8 @@ static void caches_prefetch_check_level(const struct caches *caches, const struc
     const uint32_t slots = caches->lines.groups << LINES_GROUP_SHIFT;
     for (uint32_t slot = 0; slot < slots && slot >> LINES_GROUP_SHIFT < caches->prefetch->room; slot++) {
         const uint64_t note = *note_of(level, slot);
-        C2_ASSERT(note == 0 || (cache_level_state(level, slot)->residency != 0) == prefetch_is(note, PENDING));
+        const bool there = cache_contents_find(level, slot);
+        C2_ASSERT(note == 0 || there == prefetch_is(note, PENDING));
         if (prefetch_is(note, PENDING))
             pending[unpack_note(note).prefetcher]++;
     }

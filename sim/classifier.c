@@ -26,8 +26,8 @@
  *   change nothing.
  *
  * Elsewhere
- *   Machines that the caches do as a whole (caches/path.c: several cores, prefetchers and a few more) have one stage,
- *   and no event log.
+ *   Machines that are not usual (caches/contents_general.c: several cores, prefetchers and a few more) have one stage
+ *   here: the caches say each outcome at once, from an event log of their own.
  */
 #include "sim/sim_priv.h"
 

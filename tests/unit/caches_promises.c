@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "caches/contents_priv.h"
 #include "caches/event_log_priv.h"
 
 #if defined(C2_STRESS) || defined(__SANITIZE_ADDRESS__)
@@ -24,7 +25,7 @@
 #define LINES 400u
 
 /* L1D has LRU, L1I a tree, L2 holds all of both, L3 takes L2's victims. In L2 a line has several sets, which makes it a
- * machine of path.c. */
+ * machine of contents_general.c. */
 static struct caches *create(void)
 {
     struct caches_machine machine = {.line_bytes = 64, .level_count = 3, .has_l1i = true};
@@ -61,21 +62,21 @@ static void work(struct caches *caches, struct c2_rng *rng, unsigned accesses)
     }
 }
 
-/* A line that a level has, from its first ways on. */
-static struct cache_state *row_in(struct caches *caches, uint32_t level)
+/* The word of a line that a level has, from its first ways on. */
+static uint32_t *word_in(struct caches *caches, uint32_t level)
 {
-    const struct cache_policy *policy = &caches->level[level].policy;
-    uint32_t way = 1u << policy->way_bits;
-    while (policy->word[way] == 0)
-        way++;
-    return cache_lines_row(&caches->lines, cache_sets_tag(policy->word[way]) - 1);
+    uint32_t *word = caches->level[level].sets.word;
+    while (*word == 0)
+        word++;
+    return word;
 }
+
+static uint32_t slot_in(struct caches *caches, uint32_t level) { return cache_sets_tag(*word_in(caches, level)) - 1; }
 
 enum { L1D, L2, L3, L1I };
 
-static void ask(struct caches *caches, enum caches_side side, const struct cache_state *row)
+static void ask(struct caches *caches, enum caches_side side, uint32_t slot)
 {
-    const uint32_t slot = (uint32_t)(row - caches->lines.state) / caches->lines.stride;
     const struct line_no line = {cache_lines_line(&caches->lines, slot)};
     caches_access(caches, side, false, line, line, NULL, NULL);
 }
@@ -93,35 +94,39 @@ static void bit_above(struct caches *caches) { caches->level[L1I].policy.use[1].
 
 static void none_valid(struct caches *caches) { caches->level[L3].policy.set[1].valid ^= 1; }
 
-static void two_places(struct caches *caches) { row_in(caches, L1I)[L1I].residency += 2; }
+/* In the set beside the one that it belongs to. */
+static void elsewhere(struct caches *caches)
+{
+    struct cache_level *level = &caches->level[L1I];
+    uint32_t *word = level->sets.word + level->sets.stride, *other = level->sets.word;
+    while (*word == 0)
+        word++;
+    *other = *word;
+    caches_check(caches);
+}
 
 static void not_below(struct caches *caches)
 {
     bool dirty = false;
-    struct cache_state *row = row_in(caches, L1D);
-    cache_level_invalidate(&caches->level[L2], row, &dirty);
-    ask(caches, CACHES_DATA, row);
+    const uint32_t slot = slot_in(caches, L1D);
+    cache_contents_lose(&caches->level[L2], slot, &dirty);
+    ask(caches, CACHES_DATA, slot);
 }
 
 static void above_too(struct caches *caches)
 {
-    const struct cache_state *row = row_in(caches, L2);
-    const uint32_t slot = (uint32_t)(row - caches->lines.state) / caches->lines.stride;
+    const uint32_t slot = slot_in(caches, L2);
     struct cache_level *level = &caches->level[L3];
-    const struct line_no line = {cache_lines_line(&caches->lines, slot)};
-    const uint32_t set = cache_level_set(level, cache_level_place(level, (struct cache_line){line, line}));
-    const uint32_t way = cache_level_choose(level, set);
-    if (level->policy.word[way] != 0)
-        cache_level_take(level, way);
-    cache_level_put(level, way, slot, cache_lines_row(&caches->lines, slot), line, false);
-    ask(caches, CACHES_DATA, row);
+    const uint32_t set = cache_contents_set_of(level, cache_lines_line(&caches->lines, slot));
+    level->policy.word[cache_level_choose(level, set + 1)] = cache_sets_word(slot + 1, false);
+    ask(caches, CACHES_DATA, slot);
 }
 
 static void dirty_code(struct caches *caches)
 {
-    struct cache_state *row = row_in(caches, L1I);
-    row[L1I].residency |= 1;
-    ask(caches, CACHES_FETCH, row);
+    const uint32_t slot = slot_in(caches, L1I);
+    *word_in(caches, L1I) |= CACHE_SETS_DIRTY;
+    ask(caches, CACHES_FETCH, slot);
 }
 
 static void asked_by_nobody(struct caches *caches) { caches->level[L2].l1_handle.hits[0]++; }
@@ -136,8 +141,7 @@ static void shadow_too_large(struct caches *caches)
 
 static void stamp_ahead(struct caches *caches)
 {
-    const uint32_t slot = (uint32_t)(row_in(caches, L2) - caches->lines.state) / caches->lines.stride;
-    *cache_rows_stamp(&caches->classifier->rows, slot, L2) = UINT32_MAX;
+    *cache_rows_stamp(&caches->classifier->rows, slot_in(caches, L2), L2) = UINT32_MAX;
 }
 
 static void other_group(struct caches *caches)
@@ -164,10 +168,10 @@ static const struct {
     {"a tree that points to the way just used", tree_astray, "tree_victim(bits, policy->ways) != way"},
     {"a bit that the policy has no use for", bit_above, "(bits & ~own_bits(policy)) == 0"},
     {"a way not known to be full", none_valid, "(set->valid >> w & 1) == (word[w] != 0)"},
-    {"a line that thinks it is elsewhere", two_places, "cache_state_way("},
-    {"an inclusive level without a line from above", not_below, "row[level->above[i]->level_index].residency == 0"},
-    {"an exclusive level with a line from above", above_too, "row[level->apart_from->level_index].residency == 0"},
-    {"code that is dirty", dirty_code, "!level->clean || (residency & 1) == 0"},
+    {"a line in another set", elsewhere, "== set"},
+    {"an inclusive level without a line from above", not_below, "!cache_contents_find(level->above[i], slot)"},
+    {"an exclusive level with a line from above", above_too, "!cache_contents_find(level->apart_from, slot)"},
+    {"code that is dirty", dirty_code, "!level->clean && !level->through"},
     {"an access that nobody above missed", asked_by_nobody, "level->counts.accesses == from_above"},
     {"a miss in two classes", one_class_more, "n->conflict + n->coherence == n->misses"},
     {"a shadow larger than its level", shadow_too_large, "shadow->live <= shadow->capacity"},
