@@ -9,11 +9,11 @@
  *   does for a lock that the guest holds itself.
  *
  *   A file grows no further than the guest's own RLIMIT_FSIZE: what fits is written, and where nothing does, there is
- *   SIGXFSZ. The host's limit holds beside it (filelimit.c).
+ *   SIGXFSZ; of sendfile and splice, which go on until they must not, behind what fits as well. The host's limit holds
+ *   beside it (filelimit.c).
  *
  * Not modelled
- *   RLIMIT_FSIZE of the guest for what sendfile, splice and copy_file_range write. Interruption of a transfer by a
- *   signal: the guest has no signals from outside.
+ *   Interruption of a transfer by a signal: the guest has no signals from outside.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -139,15 +139,16 @@ int64_t files_check_size(struct call *c, const struct stat *st, uint64_t size)
     return grows && size > size_limit(c->kernel) ? too_large(c) : 0;
 }
 
-/* How much may be written there: of what is no file all. -EFBIG: nothing. */
+/* How much may be written there: of what is no file, or is not written at all, all. -EFBIG: nothing. */
 static int64_t room_in_file(struct call *c, const struct fd_entry *entry, int64_t offset)
 {
     const uint64_t limit = size_limit(c->kernel);
+    const int mode = limit < INT64_MAX ? fcntl(entry->host, F_GETFL) : O_RDONLY;
     struct stat st;
-    if (limit >= INT64_MAX || fstat(entry->host, &st) < 0 || !S_ISREG(st.st_mode))
+    if ((mode & O_ACCMODE) == O_RDONLY || fstat(entry->host, &st) < 0 || !S_ISREG(st.st_mode))
         return INT64_MAX;
     if (offset == AT_POSITION)
-        offset = fcntl(entry->host, F_GETFL) & O_APPEND ? st.st_size : lseek(entry->host, 0, SEEK_CUR);
+        offset = mode & O_APPEND ? st.st_size : lseek(entry->host, 0, SEEK_CUR);
     return (uint64_t)offset >= limit ? too_large(c) : (int64_t)limit - offset;
 }
 
@@ -285,16 +286,22 @@ static int64_t copied(struct call *c, int to, int64_t value)
 /* Both ends of a copy. Those of the guest's own are made not to block for the call of the host. */
 struct copy {
     const struct fd_entry *from, *to;
+    const off_t *from_at, *to_at; /* NULL: at the file's own position */
+    uint64_t count;
     bool from_self, to_self;
+    bool cut; /* count is what the file may grow by, and more was to be copied */
 };
 
-static struct copy copy_begin(struct call *c, int from, int to)
+static struct copy files_copy_of(const struct call *c, int from, int to, uint64_t count)
 {
-    struct copy copy = {.from = fds_at(c->kernel, c->arg[from]), .to = fds_at(c->kernel, c->arg[to])};
-    inputs_reading(c->kernel, copy.from);
-    copy.from_self = fds_unblock(copy.from);
-    copy.to_self = copy.to->host != copy.from->host && fds_unblock(copy.to);
-    return copy;
+    return (struct copy){.from = fds_at(c->kernel, c->arg[from]), .to = fds_at(c->kernel, c->arg[to]), .count = count};
+}
+
+static void copy_begin(struct call *c, struct copy *copy)
+{
+    inputs_reading(c->kernel, copy->from);
+    copy->from_self = fds_unblock(copy->from);
+    copy->to_self = copy->to->host != copy->from->host && fds_unblock(copy->to);
 }
 
 static void copy_end(const struct copy *copy)
@@ -330,6 +337,33 @@ static int64_t copy_wait(struct call *c, const struct copy *copy)
     return -EAGAIN;
 }
 
+static bool copy_has_more(const struct copy *copy)
+{
+    char next;
+    struct pollfd query = {.fd = copy->from->host, .events = POLLIN};
+    const off_t at = copy->from_at ? *copy->from_at : lseek(copy->from->host, 0, SEEK_CUR);
+    return at < 0 ? poll(&query, 1, 0) > 0 && query.revents & POLLIN : pread(copy->from->host, &next, 1, at) == 1;
+}
+
+/* copy_file_range looks at the limit even where there is nothing to copy. */
+static int64_t copy_limit(struct call *c, struct copy *copy, bool even_nothing)
+{
+    if (size_limit(c->kernel) >= INT64_MAX || (!even_nothing && !copy_has_more(copy)))
+        return 0;
+    const int64_t offset = copy->to_at ? *copy->to_at : AT_POSITION;
+    const int64_t room = offset >= AT_POSITION ? room_in_file(c, copy->to, offset) : INT64_MAX;
+    copy->cut = room >= 0 && (uint64_t)room < copy->count;
+    copy->count = copy->cut ? (uint64_t)room : copy->count;
+    return room < 0 ? room : 0;
+}
+
+/* What is left is tried, and is too much. */
+static void copy_reached_limit(struct call *c, const struct copy *copy, int64_t value)
+{
+    if (copy->cut && value == (int64_t)copy->count && copy_has_more(copy))
+        (void)too_large(c);
+}
+
 /* A copy into a socket goes on until all is sent, unless the file ends. */
 static bool copy_is_short(const struct copy *copy, off_t offset, int64_t value, uint64_t count)
 {
@@ -342,13 +376,18 @@ static bool copy_is_short(const struct copy *copy, off_t offset, int64_t value, 
 int64_t files_sendfile(struct call *c)
 {
     off_t *offset = c->ptr[2];
+    struct copy copy = files_copy_of(c, 1, 0, c->arg[3]);
+    copy.from_at = offset;
     if (from_random(c, 1))
         return -EINVAL;
-    struct copy copy = copy_begin(c, 1, 0);
-    int64_t value = CALL_HOST(c, sendfile(c->fd[0], c->fd[1], offset, c->arg[3]));
+    if (copy_limit(c, &copy, false) < 0)
+        return -EFBIG;
+    copy_begin(c, &copy);
+    int64_t value = CALL_HOST(c, sendfile(c->fd[0], c->fd[1], offset, copy.count));
     copy_end(&copy);
     if (value > 0)
         inputs_took(c->kernel, copy.from, NULL, (uint64_t)value);
+    copy_reached_limit(c, &copy, value);
     off_t next = offset ? *offset : lseek(c->fd[1], 0, SEEK_CUR);
     const bool waits = copy.from_self || copy.to_self, alone = threads_alone(c->kernel);
     if (waits && (value == -EAGAIN || (alone && copy_is_short(&copy, next, value, c->arg[3]))))
@@ -360,10 +399,14 @@ int64_t files_sendfile(struct call *c)
 
 int64_t files_copy_range(struct call *c)
 {
+    struct copy copy = files_copy_of(c, 0, 2, c->arg[4]);
+    copy.to_at = c->ptr[3];
     if (from_random(c, 0))
         return -EINVAL;
-    inputs_reading(c->kernel, fds_at(c->kernel, c->arg[0]));
-    return CALL_HOST(c, copy_file_range(c->fd[0], c->ptr[1], c->fd[2], c->ptr[3], c->arg[4], (unsigned)c->arg[5]));
+    if (copy_limit(c, &copy, true) < 0)
+        return -EFBIG;
+    inputs_reading(c->kernel, copy.from);
+    return CALL_HOST(c, copy_file_range(c->fd[0], c->ptr[1], c->fd[2], c->ptr[3], copy.count, (unsigned)c->arg[5]));
 }
 
 static bool is_pipe(int host)
@@ -386,15 +429,21 @@ int64_t files_splice(struct call *c)
     if (from_random(c, 0))
         return -EINVAL;
     for (;;) {
-        struct copy copy = copy_begin(c, 0, 2);
+        struct copy copy = files_copy_of(c, 0, 2, c->arg[4]);
+        copy.from_at = c->ptr[1];
+        copy.to_at = c->ptr[3];
+        if (copy_limit(c, &copy, false) < 0)
+            return -EFBIG;
+        copy_begin(c, &copy);
         bool self = copy.from_self || copy.to_self;
         unsigned now = flags | (self ? SPLICE_F_NONBLOCK : 0);
-        value = CALL_HOST(c, splice(c->fd[0], c->ptr[1], c->fd[2], c->ptr[3], c->arg[4], now));
+        value = CALL_HOST(c, splice(c->fd[0], c->ptr[1], c->fd[2], c->ptr[3], copy.count, now));
         copy_end(&copy);
         if (value > 0)
             inputs_took(c->kernel, copy.from, NULL, (uint64_t)value);
         if (value == -EINVAL && sockets_lacks_peer(c, 0))
             return -ENOTCONN;
+        copy_reached_limit(c, &copy, value);
         if (value != -EAGAIN || flags & SPLICE_F_NONBLOCK || !self)
             return copied(c, 2, value);
         if ((value = copy_wait(c, &copy)) < 0)
@@ -406,10 +455,11 @@ int64_t files_tee(struct call *c)
 {
     const unsigned flags = (unsigned)c->arg[3] | (neither_waits(c, 0, 1) ? (unsigned)SPLICE_F_NONBLOCK : 0);
     for (;;) {
-        struct copy copy = copy_begin(c, 0, 1);
+        struct copy copy = files_copy_of(c, 0, 1, c->arg[2]);
+        copy_begin(c, &copy);
         bool self = copy.from_self || copy.to_self;
-        int64_t value = CALL_HOST(c,
-                                  tee(c->fd[0], c->fd[1], c->arg[2], flags | (self ? (unsigned)SPLICE_F_NONBLOCK : 0)));
+        int64_t value = CALL_HOST(
+            c, tee(c->fd[0], c->fd[1], copy.count, flags | (self ? (unsigned)SPLICE_F_NONBLOCK : 0)));
         copy_end(&copy);
         if (value != -EAGAIN || flags & SPLICE_F_NONBLOCK || !self)
             return copied(c, 1, value);

@@ -520,8 +520,8 @@ int64_t futex_call(struct call *c)
         return wait_to_move(c, operation);
     case FUTEX_CMP_REQUEUE_PI:
         return requeue_to_owner(c, operation);
-    default:
-        return call_complain(c, "is not implemented for this operation");
+    default: /* FUTEX_FD is no operation any more */
+        return -ENOSYS;
     }
 }
 
