@@ -49,7 +49,10 @@ static bool begin_child(struct emu *emu, uint32_t seat, const struct syscalls_re
     cpu->fs_base = result->thread.fs_base;
     engine_set_cpu(emu->process.engine, cpu);
     engine_set_result(emu->process.engine, 0, NULL);
-    return (followed || stop_recording(emu)) && emu_raise_pending(emu);
+    if (!followed && !stop_recording(emu))
+        return false;
+    syscalls_child_inherits(emu->config.kernel);
+    return emu_raise_pending(emu);
 }
 
 bool emu_start_process(struct emu *emu, const struct syscalls_cpu *before, struct syscalls_result *result)

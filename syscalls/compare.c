@@ -4,8 +4,9 @@
  *
  * Model
  *   Of what the threads of a process share all is the same; two processes share nothing but open files, which are known
- *   by the number of their description, and semaphores to undo if neither has any. Of another process the files are
- *   those at the end of its last turn. What differs has no order (3): Linux's would be that of its addresses.
+ *   by the number of their description, memory by CLONE_VM, and semaphores to undo and priorities of input and output
+ *   if neither has any. Of another process the files are those at the end of its last turn. What differs has no order
+ *   (3): Linux's would be that of its addresses.
  *
  * Not modelled
  *   A file that came over a socket counts as another one than the sender's. Of another process more than
@@ -50,12 +51,19 @@ int64_t compare_processes(struct call *c)
     case KCMP_FILE:
         return compare_files(c, process);
     case KCMP_VM:
+        return process[0] == process[1] || (process[0]->memory != 0 && process[0]->memory == process[1]->memory)
+                   ? SAME
+                   : NO_ORDER;
     case KCMP_FILES:
     case KCMP_FS:
     case KCMP_SIGHAND:
-    case KCMP_IO:
         return process[0] == process[1] ? SAME : NO_ORDER;
-    case KCMP_SYSVSEM: /* nothing is the same as nothing */
+    case KCMP_IO: /* nothing is the same as nothing, here and below */
+        return process[0] == process[1] ||
+                       !(priorities_of(c->kernel, process[0]->pid).io || priorities_of(c->kernel, process[1]->pid).io)
+                   ? SAME
+                   : NO_ORDER;
+    case KCMP_SYSVSEM:
         return process[0] == process[1] ||
                        !(ipc_undoes(c->kernel, process[0]->pid) || ipc_undoes(c->kernel, process[1]->pid))
                    ? SAME

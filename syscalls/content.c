@@ -223,7 +223,7 @@ static struct mmu_area next_area(const struct syscalls *kernel, uint64_t from)
     const uint64_t start = area->start.v > from ? area->start.v : from;
     part.offset += area->kind == MMU_FILE ? start - area->start.v : 0;
     part.start.v = start;
-    part.bytes = locked_border(&kernel->locked, start, area->start.v + area->bytes) - start;
+    part.bytes = ranges_border(&kernel->locked.ranges, start, area->start.v + area->bytes) - start;
     return part;
 }
 
@@ -240,7 +240,8 @@ static void write_residence(const struct syscalls *kernel, int to, const struct 
     const bool file = area->kind == MMU_FILE;
     const unsigned long long size = area->bytes / 1024,
                              there = mmu_present_bytes(kernel->mmu, area->start, area->bytes) / 1024,
-                             locked = locked_bytes(&kernel->locked, area->start.v, area->start.v + 1) ? there : 0;
+                             locked = ranges_bytes(&kernel->locked.ranges, area->start.v, area->start.v + 1) ? there
+                                                                                                             : 0;
     content_put(to,
                 "Size:           %8llu kB\nKernelPageSize:        4 kB\nMMUPageSize:           4 kB\n"
                 "Rss:            %8llu kB\nPss:            %8llu kB\nShared_Clean:          0 kB\n"
@@ -254,7 +255,7 @@ static void write_residence(const struct syscalls *kernel, int to, const struct 
     content_put(to, "VmFlags:%s%s%s%s mr mw me%s%s \n", area->prot & MMU_READ ? " rd" : "",
                 area->prot & MMU_WRITE ? " wr" : "", area->prot & MMU_EXEC ? " ex" : "", area->shared ? " sh" : "",
                 area->kind == MMU_STACK ? " gd" : "",
-                locked_bytes(&kernel->locked, area->start.v, area->start.v + 1) ? " lo" : "");
+                ranges_bytes(&kernel->locked.ranges, area->start.v, area->start.v + 1) ? " lo" : "");
 }
 
 static void write_smaps(const struct content_of *of, int to)

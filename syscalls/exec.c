@@ -258,6 +258,7 @@ enum c2_status syscalls_execute(struct syscalls *kernel, struct mmu *mmu, const 
     close_descriptors(kernel);
     threads_wake_locks(kernel);
     locked_clear(&kernel->locked);
+    heirs_clear(&kernel->heirs);
     ipc_execute(kernel);
     exec_reset_signals(&kernel->signals);
     priorities_end_others(kernel, kernel->pid, kernel->current->tid, kernel->pid);

@@ -398,6 +398,16 @@ static int64_t get_status(struct call *c, const struct fd_entry *entry)
     return entry->kind == FD_TERMINAL && flags >= 0 ? (flags & ~(int64_t)O_ACCMODE) | entry->pollable->access : flags;
 }
 
+/* How long what is written will live. */
+static int64_t write_hint(struct call *c, const struct fd_entry *entry, int command)
+{
+    uint64_t hint = 0;
+    int64_t status = command == F_SET_RW_HINT ? guest_read(c, &hint, c->arg[2], sizeof hint) : 0;
+    if (status == 0)
+        status = CALL_HOST(c, fcntl(entry->host, command, &hint));
+    return status < 0 || command == F_SET_RW_HINT ? status : guest_write(c, c->arg[2], &hint, sizeof hint);
+}
+
 int64_t fds_fcntl(struct call *c)
 {
     struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
@@ -425,6 +435,9 @@ int64_t fds_fcntl(struct call *c)
     case F_GET_SEALS:
     case F_ADD_SEALS:
         return CALL_HOST(c, fcntl(entry->host, command, (int)c->arg[2]));
+    case F_GET_RW_HINT:
+    case F_SET_RW_HINT:
+        return write_hint(c, entry, command);
     case F_GETLK:
     case F_SETLK:
     case F_SETLKW:

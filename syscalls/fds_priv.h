@@ -35,6 +35,8 @@ struct fd_entry {
     uint8_t kind;         /* enum fd_kind */
     uint8_t wait;         /* enum fd_wait */
     uint8_t signal;       /* of F_SETSIG; 0: SIGIO */
+    uint8_t owner_type;   /* of F_SETOWN_EX: what owner is, */
+    uint32_t owner;       /* a thread or a group; 0: the process that the host has */
     bool named;           /* a pipe with a name: whatever has its other end, the host is asked without waiting */
     bool cloexec;         /* of the guest; the host's is always set */
     uint8_t standard;     /* 1 + the number of c2emu's own descriptor that it is, 0 to 2; 0: none of them */

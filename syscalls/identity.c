@@ -29,14 +29,15 @@ void identity_create(struct identity *identity)
         identity->limit[i] = (struct identity_limit){RLIM_INFINITY, RLIM_INFINITY};
     identity->limit[RLIMIT_STACK].soft = MMU_STACK_BYTES;
     identity->limit[RLIMIT_CORE].soft = 0;
-    identity->limit[RLIMIT_NPROC] = (struct identity_limit){PROCESSES_MOST, PROCESSES_MOST};
+    identity->limit[RLIMIT_NPROC] = (struct identity_limit){IDENTITY_TASKS, IDENTITY_TASKS};
     identity->limit[RLIMIT_NOFILE] = (struct identity_limit){1024, FDS_MAX};
     identity->limit[RLIMIT_MEMLOCK] = (struct identity_limit){8 << 20, 8 << 20};
-    identity->limit[RLIMIT_SIGPENDING] = (struct identity_limit){SIGNALS_COUNT, SIGNALS_COUNT};
+    identity->limit[RLIMIT_SIGPENDING] = (struct identity_limit){IDENTITY_TASKS, IDENTITY_TASKS};
     identity->limit[RLIMIT_MSGQUEUE] = (struct identity_limit){819200, 819200};
     identity->limit[RLIMIT_NICE] = identity->limit[RLIMIT_RTPRIO] = (struct identity_limit){0, 0};
     identity->mask = 022;
     identity->dumpable = 1;
+    identity->memory_errors = PR_MCE_KILL_DEFAULT;
 }
 
 int64_t identity_denied(struct call *c)
@@ -238,10 +239,34 @@ static bool has_only(const struct call *c, int used)
     return rest == 0;
 }
 
+/* Of a plain user it is empty, and stays so. */
+static int64_t ambient_set(const struct call *c)
+{
+    const bool no_capability = c->arg[2] > 40 || c->arg[3] || c->arg[4];
+    if (c->arg[1] == PR_CAP_AMBIENT_CLEAR_ALL)
+        return c->arg[2] || c->arg[3] || c->arg[4] ? -EINVAL : 0;
+    if (no_capability || c->arg[1] < PR_CAP_AMBIENT_IS_SET || c->arg[1] > PR_CAP_AMBIENT_LOWER)
+        return -EINVAL;
+    return c->arg[1] == PR_CAP_AMBIENT_RAISE ? -EPERM : 0;
+}
+
+/* When a process is told of broken memory. */
+static int64_t set_memory_errors(struct call *c)
+{
+    int *policy = &c->kernel->identity.memory_errors;
+    if (c->arg[1] == PR_MCE_KILL_CLEAR && has_only(c, 1))
+        *policy = PR_MCE_KILL_DEFAULT;
+    else if (c->arg[1] == PR_MCE_KILL_SET && c->arg[2] <= PR_MCE_KILL_DEFAULT && has_only(c, 2))
+        *policy = (int)c->arg[2];
+    else
+        return -EINVAL;
+    return 0;
+}
+
 /* Requests that a plain user is refused, or that have one answer: whether it is one of them. */
 static bool is_settled(struct call *c, int64_t *value)
 {
-    enum { IO_FLUSHER = 57, GET_IO_FLUSHER = 58, TSC_ENABLE = 1, KILL_DEFAULT = 2 };
+    enum { IO_FLUSHER = 57, GET_IO_FLUSHER = 58, TSC_ENABLE = 1 };
     switch ((int)c->arg[0]) {
     case PR_CAPBSET_DROP:
     case PR_SET_SECUREBITS:
@@ -264,17 +289,8 @@ static bool is_settled(struct call *c, int64_t *value)
     case PR_GET_TSC:
         *value = guest_write(c, c->arg[1], &(int32_t){TSC_ENABLE}, sizeof(int32_t));
         return true;
-    case PR_MCE_KILL:
-        *value = c->arg[1] == PR_MCE_KILL_CLEAR && has_only(c, 1) ? 0 : -EINVAL;
-        return true;
-    case PR_MCE_KILL_GET:
-        *value = has_only(c, 0) ? KILL_DEFAULT : -EINVAL;
-        return true;
-    case PR_GET_THP_DISABLE:
-        *value = has_only(c, 0) ? 0 : -EINVAL;
-        return true;
-    case PR_SET_THP_DISABLE:
-        *value = has_only(c, 1) ? 0 : -EINVAL;
+    case PR_CAP_AMBIENT:
+        *value = ambient_set(c);
         return true;
     default:
         return false;
@@ -317,6 +333,14 @@ int64_t identity_prctl(struct call *c)
         return set_flag(&identity->keeps_capabilities, c->arg[1], 1);
     case PR_GET_TID_ADDRESS:
         return guest_write(c, c->arg[1], &self->clear_tid, sizeof self->clear_tid);
+    case PR_MCE_KILL:
+        return set_memory_errors(c);
+    case PR_MCE_KILL_GET:
+        return has_only(c, 0) ? identity->memory_errors : -EINVAL;
+    case PR_SET_THP_DISABLE:
+        return has_only(c, 1) ? set_flag(&identity->no_huge_pages, c->arg[1] != 0, 1) : -EINVAL;
+    case PR_GET_THP_DISABLE:
+        return has_only(c, 0) ? identity->no_huge_pages : -EINVAL;
     case PR_SET_CHILD_SUBREAPER:
         c->kernel->self->adopts = c->arg[1] != 0;
         return 0;

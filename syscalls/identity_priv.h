@@ -13,7 +13,8 @@
 #define IDENTITY_HOST_NAME "c2emu"
 #define IDENTITY_RELEASE "6.1.0-c2emu"
 #define IDENTITY_VERSION "#1 SMP 2020-01-01"
-#define IDENTITY_LIMITS 16 /* RLIM_NLIMITS */
+#define IDENTITY_LIMITS 16  /* RLIM_NLIMITS */
+#define IDENTITY_TASKS 8192 /* the limits of threads and of queued signals: half of threads-max, as Linux has it */
 
 struct identity_limit {
     uint64_t soft, hard;
@@ -26,6 +27,8 @@ struct identity {
     int keeps_capabilities; /* PR_SET_KEEPCAPS; there are none to keep */
     uint32_t barriers;      /* commands of membarrier that registered it */
     uint32_t personality;   /* ADDR_NO_RANDOMIZE, READ_IMPLIES_EXEC */
+    int memory_errors;      /* PR_MCE_KILL: there are none */
+    int no_huge_pages;      /* PR_SET_THP_DISABLE, which is only remembered */
 };
 
 void identity_create(struct identity *identity);

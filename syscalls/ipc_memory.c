@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -266,6 +267,8 @@ int64_t ipc_memory_control(struct call *c)
     case IPC_RMID:
         return doom(c, segment);
     case SHM_LOCK:
+        if (c->kernel->identity.limit[RLIMIT_MEMLOCK].soft == 0)
+            return -EPERM;
         segment->object.mode |= SHM_LOCKED;
         return 0;
     case SHM_UNLOCK:

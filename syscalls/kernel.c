@@ -182,6 +182,7 @@ void syscalls_destroy(struct syscalls *kernel)
     pending_release(&kernel->signals.pending);
     c2_free(kernel->timers);
     locked_clear(&kernel->locked);
+    heirs_clear(&kernel->heirs);
     processes_destroy(kernel);
     syscalls_program_destroy(kernel->program);
     forget_names(&kernel->names);

@@ -11,6 +11,8 @@
 #include "syscalls/identity_priv.h"
 #include "syscalls/inputs_priv.h"
 #include "syscalls/ipc_priv.h"
+#include "syscalls/heirs_priv.h"
+#include "syscalls/joint_priv.h"
 #include "syscalls/locked_priv.h"
 #include "syscalls/locks_priv.h"
 #include "syscalls/pidfds_priv.h"
@@ -115,6 +117,8 @@ struct syscalls {
     uint32_t daemon_step; /* signals that it got as one that is left (daemons.c) */
     struct mmu *mmu;
     struct locked locked;
+    struct heirs heirs;
+    struct joint joint;
     bool remapped; /* since mapped_bytes was looked for (views.c) */
     uint64_t physical_bytes;
     uint32_t processors;
@@ -186,6 +190,7 @@ uint32_t sched_processor(const struct syscalls *kernel, const struct kernel_thre
 struct kernel_thread *threads_create(struct syscalls *kernel); /* NULL: no memory */
 void threads_destroy(struct syscalls *kernel);
 void threads_keep_current(struct syscalls *kernel); /* it becomes the first, the others are no more: execve */
+bool threads_are_too_many(const struct syscalls *kernel); /* for one more, or a process more */
 struct kernel_thread *threads_find(const struct syscalls *kernel, uint32_t tid); /* NULL: there is none */
 /* Its word of CLONE_CHILD_CLEARTID becomes 0: a join of it waits for that. */
 void threads_clear_number(struct call *c, struct kernel_thread *thread);

@@ -14,7 +14,6 @@
  */
 #include "syscalls/locked_priv.h"
 
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -22,94 +21,8 @@
 
 void locked_clear(struct locked *locked)
 {
-    c2_free(locked->list);
-    *locked = (struct locked){0};
-}
-
-uint64_t locked_bytes(const struct locked *locked, uint64_t start, uint64_t end)
-{
-    uint64_t total = 0;
-    for (uint32_t i = 0; i < locked->count; i++) {
-        const uint64_t from = locked->list[i].start > start ? locked->list[i].start : start;
-        const uint64_t to = locked->list[i].end < end ? locked->list[i].end : end;
-        total += to > from ? to - from : 0;
-    }
-    return total;
-}
-
-uint64_t locked_first(const struct locked *locked, uint64_t from)
-{
-    for (uint32_t i = 0; i < locked->count; i++)
-        if (locked->list[i].end > from)
-            return locked->list[i].start > from ? locked->list[i].start : from;
-    return UINT64_MAX;
-}
-
-uint64_t locked_border(const struct locked *locked, uint64_t from, uint64_t end)
-{
-    for (uint32_t i = 0; i < locked->count; i++) {
-        const struct locked_range *range = &locked->list[i];
-        end = range->start > from && range->start < end ? range->start : end;
-        end = range->end > from && range->end < end ? range->end : end;
-    }
-    return end;
-}
-
-/* ------------------------------------------------------------------ the list */
-
-static bool locked_insert(struct locked *locked, uint32_t at, struct locked_range range)
-{
-    if (!c2_grow((void **)&locked->list, &locked->room, locked->count, sizeof *locked->list))
-        return false;
-    memmove(&locked->list[at + 1], &locked->list[at], (locked->count - at) * sizeof *locked->list);
-    locked->list[at] = range;
-    locked->count++;
-    return true;
-}
-
-static void locked_take_out(struct locked *locked, uint32_t at)
-{
-    locked->count--;
-    memmove(&locked->list[at], &locked->list[at + 1], (locked->count - at) * sizeof *locked->list);
-}
-
-/* One that has a hole now becomes two; without memory for that, what lies above the hole is not locked any more. */
-void locked_forget(struct locked *locked, uint64_t start, uint64_t end)
-{
-    for (uint32_t i = 0; i < locked->count; i++) {
-        struct locked_range *range = &locked->list[i], above = {end, range->end, range->lazily};
-        if (range->end <= start || range->start >= end)
-            continue;
-        if (range->start < start && above.start < above.end) {
-            range->end = start;
-            (void)locked_insert(locked, i + 1, above);
-            return;
-        }
-        if (range->start < start)
-            range->end = start;
-        else if (range->end > end)
-            range->start = end;
-        else
-            locked_take_out(locked, i--);
-    }
-}
-
-/* Joined with what is like it and touches it. */
-static int64_t locked_add(struct locked *locked, uint64_t start, uint64_t end, bool lazily)
-{
-    uint32_t at = 0;
-    locked_forget(locked, start, end);
-    while (at < locked->count && locked->list[at].start < start)
-        at++;
-    if (at < locked->count && locked->list[at].start == end && locked->list[at].lazily == lazily) {
-        end = locked->list[at].end;
-        locked_take_out(locked, at);
-    }
-    if (at > 0 && locked->list[at - 1].end == start && locked->list[at - 1].lazily == lazily) {
-        locked->list[at - 1].end = end;
-        return 0;
-    }
-    return locked_insert(locked, at, (struct locked_range){start, end, lazily}) ? 0 : -ENOMEM;
+    ranges_clear(&locked->ranges);
+    locked->future = locked->lazily = false;
 }
 
 /* ------------------------------------------------------------------ how much */
@@ -127,7 +40,8 @@ static int64_t check_total(const struct syscalls *kernel, uint64_t bytes)
 static int64_t check_more(const struct syscalls *kernel, uint64_t start, uint64_t end)
 {
     const struct locked *locked = &kernel->locked;
-    const uint64_t now = locked_bytes(locked, 0, UINT64_MAX), more = end - start - locked_bytes(locked, start, end);
+    const uint64_t now = ranges_bytes(&locked->ranges, 0, UINT64_MAX),
+                   more = end - start - ranges_bytes(&locked->ranges, start, end);
     return more > UINT64_MAX - now ? -ENOMEM : check_total(kernel, now + more);
 }
 
@@ -158,7 +72,7 @@ int64_t locked_populate(struct call *c, uint64_t start, uint64_t bytes)
 
 int64_t locked_may_map(const struct syscalls *kernel, uint64_t bytes, bool always)
 {
-    const uint64_t now = locked_bytes(&kernel->locked, 0, UINT64_MAX), whole = c2_align_up(bytes, C2_PAGE_BYTES);
+    const uint64_t now = ranges_bytes(&kernel->locked.ranges, 0, UINT64_MAX), whole = c2_align_up(bytes, C2_PAGE_BYTES);
     if (!kernel->locked.future && !always)
         return 0;
     if (locked_limit_of(kernel) == 0 && always)
@@ -172,7 +86,7 @@ int64_t locked_mapped(struct call *c, uint64_t start, uint64_t bytes, bool alway
     const uint64_t whole = c2_align_up(bytes, C2_PAGE_BYTES);
     if (!locked->future && !always)
         return 0;
-    const int64_t status = locked_add(locked, start, start + whole, !always && locked->lazily);
+    const int64_t status = ranges_add(&locked->ranges, start, start + whole, !always && locked->lazily);
     if (status == 0 && (always || !locked->lazily))
         (void)locked_populate(c, start, whole); /* as Linux: what has no rights is not there */
     return c->result->action == SYSCALLS_FAILED ? -EFAULT : status;
@@ -198,7 +112,7 @@ static int64_t lock_range(struct call *c, bool lazily)
         status = -ENOMEM;
     if (status < 0 || start == end)
         return status;
-    status = locked_add(&c->kernel->locked, start, end, lazily);
+    status = ranges_add(&c->kernel->locked.ranges, start, end, lazily);
     return status == 0 && !lazily ? locked_populate(c, start, end - start) : status;
 }
 
@@ -218,7 +132,7 @@ int64_t memory_unlock(struct call *c)
         return -EINVAL;
     if (!guest_allows(c->kernel, start, end - start, 0))
         return -ENOMEM;
-    locked_forget(&c->kernel->locked, start, end);
+    ranges_forget(&c->kernel->locked.ranges, start, end);
     return 0;
 }
 
@@ -241,7 +155,7 @@ static int64_t all_areas(struct call *c, bool locks, bool lazily, uint64_t *tota
         const uint64_t low = lowest_of(c, area), end = area->start.v + area->bytes;
         *total += end - low;
         if (locks && low < end)
-            status = locked_add(&c->kernel->locked, low, end, lazily);
+            status = ranges_add(&c->kernel->locked.ranges, low, end, lazily);
         if (locks && !lazily && status == 0)
             (void)locked_populate(c, low, end - low);
         if (c->result->action == SYSCALLS_FAILED)
@@ -276,20 +190,7 @@ int64_t memory_unlock_all(struct call *c)
 
 void locked_checkpoint(struct locked *locked, struct checkpoint *c)
 {
-    uint64_t count = locked->count, last = 0;
     CHECKPOINT_NUMBER(c, locked->future, 1);
     CHECKPOINT_NUMBER(c, locked->lazily, 1);
-    checkpoint_number(c, &count, UINT32_MAX);
-    for (uint32_t i = 0; i < count; i++) {
-        if (!checkpoint_writes(c) &&
-            !checkpoint_room(c, (void **)&locked->list, &locked->room, i, sizeof *locked->list))
-            return;
-        checkpoint_number(c, &locked->list[i].start, MMU_ADDRESSES_END);
-        checkpoint_number(c, &locked->list[i].end, MMU_ADDRESSES_END);
-        CHECKPOINT_NUMBER(c, locked->list[i].lazily, 1);
-        locked->count = i + 1;
-        if (locked->list[i].start < last || locked->list[i].end <= locked->list[i].start)
-            checkpoint_damaged(c, "locked memory as it cannot be");
-        last = locked->list[i].end;
-    }
+    ranges_checkpoint(&locked->ranges, c);
 }

@@ -5,30 +5,20 @@
 #ifndef C2_SYSCALLS_LOCKED_PRIV_H
 #define C2_SYSCALLS_LOCKED_PRIV_H
 
-#include "base/base.h"
+#include "syscalls/ranges_priv.h"
 
 struct call;
 struct checkpoint;
 struct syscalls;
 
-struct locked_range {
-    uint64_t start, end; /* whole pages */
-    bool lazily;         /* what is there already, and the rest once it is touched */
-};
 /* Of a process. */
 struct locked {
-    struct locked_range *list; /* ascending, apart from each other */
-    uint32_t count, room;
-    bool future; /* mlockall(MCL_FUTURE): what is mapped is locked, */
-    bool lazily; /* MCL_ONFAULT: and not made resident */
+    struct page_ranges ranges; /* marked: what is there already, and the rest once it is touched */
+    bool future;               /* mlockall(MCL_FUTURE): what is mapped is locked, */
+    bool lazily;               /* MCL_ONFAULT: and not made resident */
 };
 
-void locked_clear(struct locked *locked); /* nothing is, and nothing will be; what is there is released */
-void locked_forget(struct locked *locked, uint64_t start, uint64_t end); /* no memory is needed for whole areas */
-uint64_t locked_bytes(const struct locked *locked, uint64_t start, uint64_t end);
-uint64_t locked_first(const struct locked *locked, uint64_t from); /* the first such page from there on; UINT64_MAX */
-/* Where that changes behind `from`, on the way to the end. */
-uint64_t locked_border(const struct locked *locked, uint64_t from, uint64_t end);
+void locked_clear(struct locked *locked); /* nothing is, and nothing will be */
 /* Before and after a mapping of so many bytes: -EAGAIN, where it would be locked, and is too much; then it is locked
  * and made resident. `always`: MAP_LOCKED. */
 int64_t locked_may_map(const struct syscalls *kernel, uint64_t bytes, bool always);

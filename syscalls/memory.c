@@ -84,6 +84,8 @@ static int64_t check_map(const struct call *c)
         return -ENOMEM;
     if (!(c->arg[3] & MAP_ANONYMOUS) && c->arg[3] & (MAP_GROWSDOWN | MAP_HUGETLB)) /* no file is of huge pages */
         return -EINVAL;
+    if (c->arg[3] & MAP_GROWSDOWN && type != MAP_PRIVATE)
+        return -EINVAL;
     return type == MAP_SHARED_VALIDATE ? check_validated(c) : 0;
 }
 
@@ -98,13 +100,20 @@ static int64_t huge_size_of(unsigned flags, enum mmu_page_size *size)
     return shift == 0 || shift == 21 || shift == 30 ? 0 : -EINVAL;
 }
 
+/* What was said of the memory there is of something that is not there any more. */
+static void forget_range(struct syscalls *kernel, uint64_t start, uint64_t end)
+{
+    ranges_forget(&kernel->locked.ranges, start, end);
+    heirs_forget(&kernel->heirs, start, end);
+}
+
 static int64_t put_mapping(struct call *c, const struct mmu_request *request, unsigned flags)
 {
     const int64_t start = mmu_map(c->kernel->mmu, request);
     c->kernel->remapped = true;
     if (start < 0)
         return start;
-    locked_forget(&c->kernel->locked, (uint64_t)start, (uint64_t)start + c2_align_up(request->bytes, C2_PAGE_BYTES));
+    forget_range(c->kernel, (uint64_t)start, (uint64_t)start + c2_align_up(request->bytes, C2_PAGE_BYTES));
     const int64_t status = locked_mapped(c, (uint64_t)start, request->bytes, flags & MAP_LOCKED);
     if (status == 0 && flags & MAP_POPULATE && !(flags & MAP_NONBLOCK))
         (void)locked_populate(c, (uint64_t)start, c2_align_up(request->bytes, C2_PAGE_BYTES));
@@ -152,7 +161,7 @@ int64_t memory_unmap(struct call *c)
     c->kernel->remapped = true;
     const int64_t status = mmu_unmap(c->kernel->mmu, c->arg[0], c->arg[1]);
     if (status == 0)
-        locked_forget(&c->kernel->locked, c->arg[0], c->arg[0] + c2_align_up(c->arg[1], C2_PAGE_BYTES));
+        forget_range(c->kernel, c->arg[0], c->arg[0] + c2_align_up(c->arg[1], C2_PAGE_BYTES));
     return status;
 }
 
@@ -209,9 +218,9 @@ static int64_t memory_may_grow(const struct call *c)
 
 int64_t memory_remap(struct call *c)
 {
-    struct locked *locked = &c->kernel->locked;
+    struct page_ranges *locked = &c->kernel->locked.ranges;
     const uint64_t flags = c->arg[3], old_end = c->arg[0] + c2_align_up(c->arg[1], C2_PAGE_BYTES);
-    const bool was_locked = locked_bytes(locked, c->arg[0], old_end) > 0;
+    const bool was_locked = ranges_bytes(locked, c->arg[0], old_end) > 0;
     int64_t to = check_remap(c);
     if (to == 0 && guest_out_of_reach(c->arg[0], c2_align_up(c->arg[1], C2_PAGE_BYTES)))
         to = -EFAULT;
@@ -227,8 +236,10 @@ int64_t memory_remap(struct call *c)
                                        flags & MREMAP_FIXED, c->arg[4]);
     if (to < 0)
         return to;
-    locked_forget(locked, c->arg[0], old_end);
-    locked_forget(locked, (uint64_t)to, (uint64_t)to + c2_align_up(c->arg[2], C2_PAGE_BYTES));
+    const uint64_t to_end = (uint64_t)to + c2_align_up(c->arg[2], C2_PAGE_BYTES);
+    ranges_forget(locked, c->arg[0], old_end);
+    ranges_forget(locked, (uint64_t)to, to_end);
+    heirs_move(&c->kernel->heirs, c->arg[0], old_end, (uint64_t)to, to_end);
     const int64_t status = was_locked ? locked_mapped(c, (uint64_t)to, c->arg[2], true) : 0;
     return status < 0 ? status : to;
 }
@@ -272,7 +283,7 @@ int64_t memory_brk(struct call *c)
         return (int64_t)mmu_brk(c->kernel->mmu, 0);
     const uint64_t now = mmu_brk(c->kernel->mmu, c->arg[0]), end = c2_align_up(now, C2_PAGE_BYTES);
     if (end < old)
-        locked_forget(&c->kernel->locked, end, old);
+        forget_range(c->kernel, end, old);
     const int64_t status = end > old ? locked_mapped(c, old, end - old, false) : 0;
     return c->result->action == SYSCALLS_FAILED ? status : (int64_t)now;
 }
@@ -302,14 +313,10 @@ static bool is_hint(int advice)
     case MADV_RANDOM:
     case MADV_SEQUENTIAL:
     case MADV_WILLNEED:
-    case MADV_DONTFORK:
-    case MADV_DOFORK:
     case MADV_MERGEABLE:
     case MADV_UNMERGEABLE:
     case MADV_DONTDUMP:
     case MADV_DODUMP:
-    case MADV_WIPEONFORK:
-    case MADV_KEEPONFORK:
     case MADV_COLD:
     case MADV_PAGEOUT:
         return true;
@@ -332,11 +339,41 @@ int64_t memory_protect_key(struct call *c) { return (int)c->arg[3] == -1 ? memor
 /* Up to what is locked. */
 static int64_t discard(struct call *c, uint64_t bytes)
 {
-    const uint64_t first = locked_first(&c->kernel->locked, c->arg[0]), end = c->arg[0] + bytes;
+    const uint64_t first = ranges_first(&c->kernel->locked.ranges, c->arg[0]), end = c->arg[0] + bytes;
     if (first >= end)
         return mmu_discard(c->kernel->mmu, c->arg[0], bytes);
     const int64_t status = first > c->arg[0] ? mmu_discard(c->kernel->mmu, c->arg[0], first - c->arg[0]) : 0;
     return status < 0 && status != -ENOMEM ? status : -EINVAL;
+}
+
+bool memory_is_private(const struct syscalls *kernel, uint64_t start, uint64_t end)
+{
+    const struct mmu_area *area = mmu_area_at(mmu_areas(kernel->mmu), (struct guest_va){start}, true);
+    for (; area && area->start.v < end; area = mmu_area_at(mmu_areas(kernel->mmu), (struct guest_va){start}, true)) {
+        if (area->kind == MMU_FILE || area->shared)
+            return false;
+        start = area->start.v + area->bytes;
+    }
+    return true;
+}
+
+/* MADV_REMOVE: it is the file, or the piece of shared memory, that loses the pages, so the host does it, and refuses
+ * what may not be written. */
+static int64_t punch_hole(struct call *c, uint64_t bytes)
+{
+    const struct mmu_area *area = mmu_area_at(mmu_areas(c->kernel->mmu), (struct guest_va){c->arg[0]}, false);
+    if (!area || !is_mapped(c, bytes))
+        return -ENOMEM;
+    if (ranges_bytes(&c->kernel->locked.ranges, c->arg[0], c->arg[0] + bytes) > 0 ||
+        (area->kind != MMU_FILE && !area->shared))
+        return -EINVAL;
+    if (!area->shared)
+        return -EACCES;
+    if (mmu_lend(c->kernel->mmu, (struct guest_va){c->arg[0]}, bytes) != 0)
+        return -ENOMEM;
+    const int64_t status = CALL_HOST(c, madvise(guest_pointer(c->arg[0]), bytes, MADV_REMOVE));
+    mmu_lend_end(c->kernel->mmu);
+    return status;
 }
 
 int64_t memory_advise(struct call *c)
@@ -347,9 +384,19 @@ int64_t memory_advise(struct call *c)
     if (!page_range(c, &bytes))
         return -EINVAL;
     switch (advice) {
-    case MADV_DONTNEED:
     case MADV_FREE:
+        if (!memory_is_private(c->kernel, c->arg[0], c->arg[0] + bytes))
+            return -EINVAL;
         return bytes ? discard(c, bytes) : 0;
+    case MADV_DONTNEED:
+        return bytes ? discard(c, bytes) : 0;
+    case MADV_REMOVE:
+        return bytes ? punch_hole(c, bytes) : 0;
+    case MADV_DONTFORK:
+    case MADV_DOFORK:
+    case MADV_WIPEONFORK:
+    case MADV_KEEPONFORK:
+        return is_mapped(c, bytes) ? heirs_advise(c, c->arg[0], c->arg[0] + bytes, advice) : -ENOMEM;
     case DONTNEED_LOCKED:
         return bytes ? mmu_discard(c->kernel->mmu, c->arg[0], bytes) : 0;
     case MADV_HUGEPAGE:
@@ -375,7 +422,7 @@ int64_t memory_sync(struct call *c)
         return -EINVAL;
     if (c->arg[0] + bytes < c->arg[0] || !is_mapped(c, bytes))
         return -ENOMEM;
-    if (flags & MS_INVALIDATE && locked_bytes(&c->kernel->locked, c->arg[0], c->arg[0] + bytes) > 0)
+    if (flags & MS_INVALIDATE && ranges_bytes(&c->kernel->locked.ranges, c->arg[0], c->arg[0] + bytes) > 0)
         return -EBUSY;
     return bytes ? CALL_HOST(c, msync(guest_pointer(c->arg[0]), bytes, (int)flags)) : 0;
 }

@@ -10,8 +10,9 @@
  *   same instruction in every run.
  *
  * Not modelled
- *   Owners that are groups or threads. F_SETSIG of one descriptor is not that of its copies. What comes from outside of
- *   the run is noticed at the next call. truncate of a file with a lease waits in the host, as long as that lets it.
+ *   F_SETSIG of one descriptor, and an owner that is a group or a thread, are not those of its copies; a group gets
+ *   nothing more when the process is gone that has named it. What comes from outside of the run is noticed at the next
+ *   call. truncate of a file with a lease waits in the host, as long as that lets it.
  */
 #include "syscalls/notices_priv.h"
 
@@ -47,15 +48,28 @@ static int64_t set_host_owner(int host, pid_t process)
     return 0;
 }
 
-static int64_t set_owner(struct syscalls *kernel, const struct fd_entry *entry, int pid)
+/* The process that the host is to send it to: of a group the caller, which passes it on. */
+static const struct process *receiver_of(const struct syscalls *kernel, int type, uint32_t number)
 {
-    if (pid == 0)
-        return fcntl(entry->host, F_SETOWN, 0) < 0 ? -errno : 0;
-    const struct process *process = pid > 0 ? views_find(kernel, (uint32_t)pid) : NULL;
-    if (pid < 0)
+    const struct process *process = type == F_OWNER_PGRP  ? kernel->self
+                                    : type == F_OWNER_TID ? processes_of_thread(kernel, number)
+                                                          : views_find(kernel, number);
+    if (type == F_OWNER_PGRP && !processes_has_group(kernel, number))
+        return NULL;
+    return process && process->state == PROCESS_RUNS ? process : NULL;
+}
+
+static int64_t set_owner(struct syscalls *kernel, struct fd_entry *entry, int type, int number)
+{
+    const struct process *process = number > 0 ? receiver_of(kernel, type, (uint32_t)number) : NULL;
+    if (number < 0)
         return -EINVAL;
-    if (!process || process->state != PROCESS_RUNS)
+    if (number != 0 && !process)
         return -ESRCH;
+    entry->owner_type = (uint8_t)type;
+    entry->owner = type == F_OWNER_PID ? 0 : (uint32_t)number;
+    if (number == 0)
+        return fcntl(entry->host, F_SETOWN, 0) < 0 ? -errno : 0;
     kernel->processes->notices = true;
     return set_host_owner(entry->host, process->host);
 }
@@ -63,23 +77,39 @@ static int64_t set_owner(struct syscalls *kernel, const struct fd_entry *entry, 
 static int64_t notices_owner_of(const struct syscalls *kernel, const struct fd_entry *entry)
 {
     const int host = fcntl(entry->host, F_GETOWN);
-    return host < 0 ? -errno : (int64_t)processes_number(kernel, host);
+    return host < 0 ? -errno : entry->owner ? (int64_t)entry->owner : (int64_t)processes_number(kernel, host);
 }
 
-static int64_t set_owner_extended(struct call *c, const struct fd_entry *entry)
+static int64_t set_owner_extended(struct call *c, struct fd_entry *entry)
 {
     struct f_owner_ex owner;
     const int64_t status = guest_read(c, &owner, c->arg[2], sizeof owner);
     if (status < 0)
         return status;
-    return (int)owner.type == F_OWNER_PID && owner.pid >= 0 ? set_owner(c->kernel, entry, owner.pid) : -EINVAL;
+    return (unsigned)owner.type <= F_OWNER_PGRP ? set_owner(c->kernel, entry, (int)owner.type, owner.pid) : -EINVAL;
 }
 
 static int64_t owner_extended(struct call *c, const struct fd_entry *entry)
 {
-    const int64_t pid = notices_owner_of(c->kernel, entry);
-    const struct f_owner_ex owner = {.type = F_OWNER_PID, .pid = (pid_t)pid};
-    return pid < 0 ? pid : guest_write(c, c->arg[2], &owner, sizeof owner);
+    const int64_t number = notices_owner_of(c->kernel, entry);
+    const struct f_owner_ex owner = {.type = entry->owner ? entry->owner_type : F_OWNER_PID, .pid = (pid_t)number};
+    return number < 0 ? number : guest_write(c, c->arg[2], &owner, sizeof owner);
+}
+
+/* F_SETOWN: a group is a number below 0, of which the least is none. */
+static int64_t set_owner_simply(struct call *c, struct fd_entry *entry)
+{
+    const int number = (int)c->arg[2];
+    if (number == INT32_MIN)
+        return -EINVAL;
+    return number < 0 ? set_owner(c->kernel, entry, F_OWNER_PGRP, -number)
+                      : set_owner(c->kernel, entry, F_OWNER_PID, number);
+}
+
+static int64_t owner_simply(const struct syscalls *kernel, const struct fd_entry *entry)
+{
+    const int64_t number = notices_owner_of(kernel, entry);
+    return entry->owner && entry->owner_type == F_OWNER_PGRP ? -number : number;
 }
 
 int64_t notices_begin(struct syscalls *kernel, const struct fd_entry *entry)
@@ -119,10 +149,10 @@ bool notices_fcntl(struct call *c, struct fd_entry *entry, int command, int64_t 
 {
     switch (command) {
     case F_SETOWN:
-        *value = set_owner(c->kernel, entry, (int)c->arg[2]);
+        *value = set_owner_simply(c, entry);
         return true;
     case F_GETOWN:
-        *value = notices_owner_of(c->kernel, entry);
+        *value = owner_simply(c->kernel, entry);
         return true;
     case F_SETOWN_EX:
         *value = set_owner_extended(c, entry);
@@ -176,7 +206,10 @@ static void notices_pass_on(struct syscalls *kernel, const siginfo_t *host)
         memcpy(info.bytes, &band, sizeof band);
         memcpy(info.bytes + sizeof band, &number, sizeof number);
     }
-    signals_raise(kernel, NULL, &info);
+    if (entry && entry->owner && entry->owner_type == F_OWNER_PGRP)
+        processes_send_group(kernel, entry->owner, &info);
+    else
+        signals_raise(kernel, entry && entry->owner ? threads_find(kernel, entry->owner) : NULL, &info);
 }
 
 void notices_collect(struct syscalls *kernel)

@@ -8,10 +8,10 @@
  *   looks at it. Numbers count up from the first process's and are not used again.
  *   A process that has ended is a zombie until its parent has waited for it; of one whose parent is gone, or does not
  *   care (SIGCHLD ignored, SA_NOCLDWAIT), nothing is left.
- *   vfork, and clone with CLONE_VM, with CLONE_VFORK as posix_spawn makes it or without: the parent waits until the
- *   child is another program or has ended. The child has a copy of the memory, as any other; what it has changed is
- *   handed back to the parent then (handed.c), which is how posix_spawn learns of failures. Without CLONE_VFORK that is
- *   one of the schedules that Linux might choose, as long as the child does not wait for its parent.
+ *   vfork, and clone with CLONE_VFORK as posix_spawn makes it: the parent waits until the child is another program or
+ *   has ended. The child has a copy of the memory, as any other; what it has changed is handed back to the parent then
+ *   (handed.c), which is how posix_spawn learns of failures. Without CLONE_VFORK both go on, and what they have in
+ *   common by CLONE_VM is made the same at each turn (joint.c).
  *   A signal for another process lies in the list until that gets its turn.
  *
  * Invariants
@@ -19,8 +19,7 @@
  *
  * Not modelled
  *   The file of a core dump; ptrace. Processes that have descriptors, directories, handlers or undone semaphores in
- *   common (CLONE_FILES, CLONE_FS, CLONE_SIGHAND, CLONE_SYSVSEM), or the memory of several threads; one that shares its
- *   parent's memory cannot fork, and waits for its parent without end.
+ *   common (CLONE_FILES, CLONE_FS, CLONE_SIGHAND, CLONE_SYSVSEM).
  */
 #include "syscalls/processes_priv.h"
 
@@ -217,11 +216,13 @@ static int64_t processes_check(struct call *c, const struct processes_start *sta
     if (start->flags & common)
         return call_complain(c, "would start a process that has descriptors, directories or handlers in common with "
                                 "this one");
-    if (start->flags & CLONE_VM && !(start->flags & CLONE_VFORK) && c->kernel->thread_count > 1)
-        return call_complain(c, "would start a process that shares the memory of several threads");
-    if (!(start->flags & CLONE_VM) && c->kernel->self->shares_memory)
-        return call_complain(c, "would copy memory that is shared with another process");
     return 0;
+}
+
+/* Whether parent and child go on with one memory. */
+static bool is_joint(const struct processes_start *start)
+{
+    return (start->flags & (CLONE_VM | CLONE_VFORK)) == CLONE_VM;
 }
 
 static struct process *processes_add(struct call *c, const struct processes_start *start)
@@ -239,8 +240,8 @@ static struct process *processes_add(struct call *c, const struct processes_star
                                         .group = self->group,
                                         .session = self->session,
                                         .state = PROCESS_RUNS,
-                                        .holds_parent = start->flags & (CLONE_VFORK | CLONE_VM),
-                                        .shares_memory = (start->flags & (CLONE_VM | CLONE_VFORK)) == CLONE_VM,
+                                        .memory = is_joint(start) ? self->memory : 0,
+                                        .holds_parent = start->flags & CLONE_VFORK,
                                         .ignores_children = self->ignores_children,
                                         .detached = self->detached,
                                         .exit_signal = start->flags & CLONE_PARENT ? self->exit_signal
@@ -292,11 +293,17 @@ int64_t processes_start(struct call *c, const struct processes_start *start)
     if (kernel->processes->last < kernel->last_tid)
         kernel->processes->last = kernel->last_tid;
     if ((status = ipc_ready(kernel)) < 0 || (status = terminals_ready(kernel)) < 0 ||
-        (start->flags & CLONE_VM && (status = handed_begin(kernel)) < 0))
+        (start->flags & CLONE_VFORK && (status = handed_begin(kernel)) < 0))
         return status;
-    const struct process *child = processes_add(c, start);
+    joint_give(kernel);
+    if (is_joint(start) && (status = joint_begin(kernel)) < 0)
+        return status;
+    const bool full = threads_are_too_many(kernel);
+    const struct process *child = full ? NULL : processes_add(c, start);
     if (!child) {
         handed_end(kernel);
+        if (is_joint(start))
+            joint_cancel(kernel);
         return -EAGAIN;
     }
     kernel->start = *start;
@@ -327,19 +334,19 @@ void syscalls_fork_failed(struct syscalls *kernel, uint32_t child)
     ipc_fork(kernel, false);
     terminals_fork(kernel, false);
     handed_end(kernel);
+    if (is_joint(&kernel->start))
+        joint_cancel(kernel);
 }
 
 bool syscalls_fork_waits(struct syscalls *kernel, uint32_t child)
 {
-    const bool vfork = kernel->start.flags & CLONE_VFORK;
     if (!processes_find(kernel, child)->holds_parent)
         return false;
     kernel->current->wait = (struct kernel_wait){.kind = KERNEL_WAITS_VFORK,
                                                  .deadline = KERNEL_NEVER,
                                                  .word = child,
-                                                 .call = vfork ? 58 : 56, /* or clone */
-                                                 .why = vfork ? "its child goes on as it is"
-                                                              : "its child, which has its memory, goes on"};
+                                                 .call = 58, /* or clone */
+                                                 .why = "its child goes on as it is"};
     return true;
 }
 
@@ -361,6 +368,8 @@ void syscalls_become_child(struct syscalls *kernel, uint32_t child, uint64_t ins
     kernel->pid = child;
     kernel->self = processes_find(kernel, child);
     words_become_child(kernel);
+    if (!is_joint(start))
+        joint_separate(kernel);
     threads_keep_current(kernel);
     kernel->current->wait = (struct kernel_wait){.kind = KERNEL_RUNS};
     pending_release(&kernel->signals.pending);
@@ -398,13 +407,16 @@ static void clear_number(struct syscalls *kernel)
 static void release_parent(struct syscalls *kernel)
 {
     struct process *self = processes_self(kernel);
+    if (kernel->joint.store)
+        clear_number(kernel);
+    joint_leave(kernel);
     if (!self || !self->holds_parent)
         return;
     if (kernel->handed_back >= 0) {
         clear_number(kernel);
         handed_give(kernel);
     }
-    self->holds_parent = self->shares_memory = false;
+    self->holds_parent = false;
     kernel->processes->events++;
     handed_end(kernel);
 }
@@ -436,6 +448,8 @@ void syscalls_leave_memory(struct syscalls *kernel)
 void processes_executed(struct syscalls *kernel)
 {
     processes_self(kernel)->executed = true;
+    if (processes_self(kernel)->pid != IDENTITY_PID)
+        processes_self(kernel)->exit_signal = SIGCHLD;
     release_parent(kernel);
 }
 
@@ -541,10 +555,14 @@ bool processes_has_children(const struct syscalls *kernel)
     return false;
 }
 
-/* pid as waitpid has it. */
-static bool processes_is_meant(const struct syscalls *kernel, const struct process *child, int64_t pid)
+/* pid as waitpid has it. A child that does not end with SIGCHLD is one for __WCLONE and __WALL alone. */
+static bool processes_is_meant(const struct syscalls *kernel, const struct process *child, int64_t pid,
+                               unsigned options)
 {
+    const bool is_clone = child->exit_signal != SIGCHLD;
     if (child->state == PROCESS_NONE || child->parent != kernel->pid)
+        return false;
+    if (!(options & __WALL) && is_clone != !!(options & __WCLONE))
         return false;
     if (pid > 0)
         return child->pid == (uint64_t)pid;
@@ -582,7 +600,7 @@ static bool find_changed(struct change *out, const struct syscalls *kernel, int6
     *out = (struct change){.child = NULL};
     *any = false;
     for (uint32_t i = 0; i < kernel->processes->used; i++) {
-        if (!processes_is_meant(kernel, &list[i], pid))
+        if (!processes_is_meant(kernel, &list[i], pid, options))
             continue;
         *any |= list[i].state == PROCESS_RUNS || options & WEXITED;
         if (has_changed(&change, &list[i], options) && (!out->child || list[i].pid < out->child->pid))
@@ -771,6 +789,7 @@ void syscalls_give_turn(struct syscalls *kernel, uint64_t instructions)
     const bool ignored = action->handler == (uint64_t)(uintptr_t)SIG_IGN;
     self->ignores_children = ignored || action->flags & SA_NOCLDWAIT;
     self->ignores_stops = ignored || action->flags & SA_NOCLDSTOP;
+    joint_give(kernel);
 }
 
 void syscalls_take_turn(struct syscalls *kernel, uint64_t instructions, uint64_t now)
@@ -778,6 +797,7 @@ void syscalls_take_turn(struct syscalls *kernel, uint64_t instructions, uint64_t
     struct processes_sent *sent = sent_to(kernel, processes_self(kernel));
     const uint64_t mine = syscalls_time_ns(kernel, instructions);
     kernel->slept_ns += now > mine ? now - mine : 0;
+    joint_take(kernel);
     for (uint32_t i = 0; i < sent->count; i++) {
         struct kernel_thread *thread = threads_find(kernel, sent->list[i].thread);
         if (thread || sent->list[i].thread == 0) /* else it has ended meanwhile */
@@ -813,13 +833,27 @@ bool processes_send_to(struct syscalls *kernel, struct process *process, const s
     return true;
 }
 
-void processes_signal_group(struct syscalls *kernel, uint32_t group, int signal)
+void processes_send_group(struct syscalls *kernel, uint32_t group, const struct signals_info *info)
 {
-    const struct signals_info info = {.signal = signal, .code = SI_KERNEL};
     struct process *list = kernel->processes->list;
     for (uint32_t i = 0; group != 0 && i < kernel->processes->used; i++)
         if (list[i].state != PROCESS_NONE && list[i].group == group)
-            (void)processes_send_to(kernel, &list[i], &info);
+            (void)processes_send_to(kernel, &list[i], info);
+}
+
+void processes_signal_group(struct syscalls *kernel, uint32_t group, int signal)
+{
+    const struct signals_info info = {.signal = signal, .code = SI_KERNEL};
+    processes_send_group(kernel, group, &info);
+}
+
+bool processes_has_group(const struct syscalls *kernel, uint32_t group)
+{
+    const struct process *list = kernel->processes->list;
+    for (uint32_t i = 0; i < kernel->processes->used; i++)
+        if (list[i].state != PROCESS_NONE && list[i].group == group)
+            return true;
+    return false;
 }
 
 int64_t processes_send(struct call *c, int to, const struct signals_info *info)

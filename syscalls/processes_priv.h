@@ -49,8 +49,8 @@ struct process {
     enum process_state state;
     pid_t host;            /* of the host */
     bool executed;         /* has become another program since it was made */
-    bool holds_parent;     /* of a vfork or CLONE_VM: that waits until it becomes another program, or ends */
-    bool shares_memory;    /* that of its parent, by CLONE_VM without CLONE_VFORK, so far */
+    uint64_t memory;       /* that it has in common with others (joint.c); 0: its own */
+    bool holds_parent;     /* of a vfork: that waits until it becomes another program, or ends */
     uint32_t waits_for;    /* the holder of a lock that it waits for by F_SETLKW; 0: none. As of when its turn ended */
     bool ignores_children; /* those that end have no parent to wait: SIGCHLD is ignored, or SA_NOCLDWAIT */
     bool adopts;           /* PR_SET_CHILD_SUBREAPER: orphans below it become its children */
@@ -125,7 +125,10 @@ int64_t processes_send_thread(struct call *c, uint32_t group, uint32_t thread, c
 struct process *processes_find(const struct syscalls *kernel, uint32_t pid);
 /* To a process, which may be this one. False: too many. */
 bool processes_send_to(struct syscalls *kernel, struct process *process, const struct signals_info *info);
-/* From the kernel to all of a group; 0 is none. */
+/* To all of a group; 0 is none. */
+void processes_send_group(struct syscalls *kernel, uint32_t group, const struct signals_info *info);
+bool processes_has_group(const struct syscalls *kernel, uint32_t group); /* whether there is such a group */
+/* From the kernel to all of a group. */
 void processes_signal_group(struct syscalls *kernel, uint32_t group, int signal);
 /* Whether a group is one of this process's session: 0, -ESRCH or -EPERM. */
 int64_t processes_check_group(const struct syscalls *kernel, uint32_t group);

@@ -5,6 +5,8 @@
  *   command line decides (traces, complaints) is that of the run that goes on. The numbers of the run's own objects
  *   that are gone by now are kept, so that new ones get the next.
  */
+#include <sys/prctl.h>
+
 #include "syscalls/directories_priv.h"
 #include "syscalls/kernel_priv.h"
 
@@ -207,6 +209,8 @@ static void visit_identity(struct identity *identity, struct checkpoint *c)
     CHECKPOINT_NUMBER(c, *(uint32_t *)&identity->keeps_capabilities, 1);
     CHECKPOINT_NUMBER(c, identity->barriers, UINT32_MAX);
     CHECKPOINT_NUMBER(c, identity->personality, UINT32_MAX);
+    CHECKPOINT_NUMBER(c, *(uint32_t *)&identity->memory_errors, PR_MCE_KILL_DEFAULT);
+    CHECKPOINT_NUMBER(c, *(uint32_t *)&identity->no_huge_pages, 1);
 }
 
 /* Those that the run was started with are known already: they are the first ones. */
@@ -258,6 +262,7 @@ void syscalls_checkpoint(struct syscalls *kernel, struct checkpoint *c)
     visit_timers(kernel, c);
     visit_identity(&kernel->identity, c);
     locked_checkpoint(&kernel->locked, c);
+    heirs_checkpoint(&kernel->heirs, c);
     checkpoint_part(c, "the signals");
     visit_actions(&kernel->signals, c);
     visit_pending(&kernel->signals.pending, c);

@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "syscalls/kernel_priv.h"
@@ -465,6 +466,15 @@ int64_t signals_tgkill(struct call *c)
     return send_to_thread(c, (int)c->arg[0], (int)c->arg[1], (int)c->arg[2]);
 }
 
+/* RLIMIT_SIGPENDING, of real-time signals that a program queues; kill and tkill get through. */
+static bool queue_is_full(const struct syscalls *kernel, int signal)
+{
+    uint64_t count = kernel->signals.pending.count;
+    for (uint32_t i = 0; i < kernel->thread_count; i++)
+        count += kernel->threads[i]->pending.count;
+    return signal >= SIGNALS_REAL_TIME && count >= kernel->identity.limit[RLIMIT_SIGPENDING].soft;
+}
+
 static int64_t queue(struct call *c, struct kernel_thread *thread, int signal, const void *said)
 {
     struct signals_info info;
@@ -472,6 +482,8 @@ static int64_t queue(struct call *c, struct kernel_thread *thread, int signal, c
         return -EINVAL;
     memcpy(&info, said, sizeof info);
     info.signal = signal;
+    if (queue_is_full(c->kernel, signal))
+        return -EAGAIN;
     if (signal != 0)
         signals_raise(c->kernel, thread, &info);
     return 0;

@@ -269,10 +269,11 @@ SYSCALL(63, uname, identity_uname, DECIMAL, "Linux c2emu 6.1.0-c2emu x86_64", OU
 SYSCALL(99, sysinfo, identity_sysinfo, DECIMAL, "from the simulated memory and guest time", OUT(112))
 SYSCALL(97, getrlimit, identity_getrlimit, DECIMAL, "fixed at start", CHOICE(limit), OUT(16))
 SYSCALL(160, setrlimit, identity_setrlimit, DECIMAL,
-        "remembered; those of NOFILE, FSIZE, NICE, CPU, AS, DATA and STACK act", CHOICE(limit), IN(16))
+        "remembered; those of NOFILE, FSIZE, NICE, CPU, AS, DATA, STACK, NPROC and SIGPENDING act", CHOICE(limit),
+        IN(16))
 SYSCALL(302, prlimit64, identity_prlimit, DECIMAL,
-        "remembered; those of NOFILE, FSIZE, NICE, CPU, AS, DATA and STACK act", INT, CHOICE(limit), IN_OR_NULL(16),
-        OUT_OR_NULL(16))
+        "remembered; those of NOFILE, FSIZE, NICE, CPU, AS, DATA, STACK, NPROC and SIGPENDING act", INT, CHOICE(limit),
+        IN_OR_NULL(16), OUT_OR_NULL(16))
 SYSCALL(98, getrusage, identity_getrusage, DECIMAL, "times and page faults of the guest, the rest 0", CHOICE(usage),
         OUT(144))
 SYSCALL(140, getpriority, sched_get_nice, DECIMAL, "", INT, INT)

@@ -22,6 +22,7 @@
 #include <sched.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #include <time.h>
@@ -131,6 +132,13 @@ struct start {
     uint64_t flags, stack, parent_tid, child_tid, tls;
 };
 
+/* RLIMIT_NPROC: the threads of this process, and one of each other. */
+bool threads_are_too_many(const struct syscalls *kernel)
+{
+    const uint64_t tasks = kernel->thread_count - 1 + kernel->processes->running;
+    return kernel->thread_count >= THREADS_MOST || tasks >= kernel->identity.limit[RLIMIT_NPROC].soft;
+}
+
 static int64_t threads_check(struct call *c, const struct start *start)
 {
     const uint64_t all = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD;
@@ -138,7 +146,7 @@ static int64_t threads_check(struct call *c, const struct start *start)
                            CLONE_CHILD_SETTID | CLONE_DETACHED | CLONE_UNTRACED | CLONE_IO;
     if ((start->flags & all) != all || start->flags & ~known)
         return -EINVAL;
-    return c->kernel->thread_count < THREADS_MOST ? 0 : -EAGAIN;
+    return threads_are_too_many(c->kernel) ? -EAGAIN : 0;
 }
 
 static int64_t threads_give_number(struct call *c, const struct start *start, uint32_t tid)
@@ -181,12 +189,13 @@ int64_t threads_clone(struct call *c)
 {
     if ((c->arg[0] & (CLONE_PIDFD | CLONE_PARENT_SETTID)) == (CLONE_PIDFD | CLONE_PARENT_SETTID))
         return -EINVAL; /* both would be written to one place */
+    const int signal = (int)(c->arg[0] & CSIGNAL);
     const int64_t status = processes_check_flags((uint32_t)c->arg[0] & ~(uint64_t)CSIGNAL);
     if (status < 0)
         return status;
     if (!(c->arg[0] & CLONE_THREAD))
         return processes_start(c, &(struct processes_start){.flags = (uint32_t)c->arg[0] & ~(uint64_t)CSIGNAL,
-                                                            .exit_signal = (int)(c->arg[0] & CSIGNAL),
+                                                            .exit_signal = signal <= SIGNALS_COUNT ? signal : 0,
                                                             .stack = c->arg[1],
                                                             .parent_tid = c->arg[2],
                                                             .pidfd_at = c->arg[2],

@@ -104,7 +104,7 @@ void views_publish(struct syscalls *kernel, uint64_t instructions)
     view->cpu_ns = kernel_cpu_ns(kernel, instructions);
     view->faults = kernel->self->faults + usage.faults;
     view->resident_bytes = usage.resident_bytes;
-    view->locked_bytes = locked_bytes(&kernel->locked, 0, UINT64_MAX);
+    view->locked_bytes = ranges_bytes(&kernel->locked.ranges, 0, UINT64_MAX);
     view->mapped_bytes = kernel->remapped ? mapped_bytes(kernel) : view->mapped_bytes;
     kernel->remapped = false;
     view->mask = kernel->identity.mask;

@@ -6,9 +6,9 @@
  *   One list in memory that all processes share. A wait at several words has an entry for each. A word of memory that
  *   processes may share (MAP_SHARED, System V) is known by the memory and by where it lies in it, so that each process
  *   may have it at an address of its own; of a file by its inode, of anonymous memory by a number that no other
- *   piece of the run has. Any other word is one of its process, by its address; as on Linux it is not the same
- *   with FUTEX_PRIVATE_FLAG and without. An entry knows the process and thread that wait, which see when it is
- *   their turn that they were woken.
+ *   piece of the run has. Any other word is one of its process, or of those that have their memory in common, by its
+ *   address; as on Linux it is not the same with FUTEX_PRIVATE_FLAG and without. An entry knows the process and thread
+ *   that wait, which see when it is their turn that they were woken.
  *
  * Invariants
  *   An entry in use is of one wait: struct kernel_wait has the first, each the next. The last of the list is in use.
@@ -29,7 +29,7 @@ struct words_place words_place(const struct syscalls *kernel, uint64_t address, 
                                       ? mmu_area_at(mmu_areas(kernel->mmu), (struct guest_va){address}, false)
                                       : NULL;
     if (!area || !area->shared)
-        return (struct words_place){kernel->pid, reach == WORDS_SHARED ? OWN_SHARED : OWN_PRIVATE, address};
+        return (struct words_place){joint_number(kernel), reach == WORDS_SHARED ? OWN_SHARED : OWN_PRIVATE, address};
     return (struct words_place){.memory = area->path ? area->inode : area->memory,
                                 .device = area->path ? area->device : 0,
                                 .at = area->offset + (address - area->start.v)};
@@ -82,6 +82,15 @@ void words_leave(struct syscalls *kernel)
 {
     for (uint32_t i = 0; i < kernel->thread_count; i++)
         words_release(kernel, &kernel->threads[i]->wait);
+}
+
+void words_renumber(struct syscalls *kernel, uint64_t memory)
+{
+    struct words_list *words = words_of(kernel);
+    for (uint32_t i = 0; i < words->used; i++)
+        if (words->list[i].used && words->list[i].pid == kernel->pid &&
+            (words->list[i].place.device == OWN_PRIVATE || words->list[i].place.device == OWN_SHARED))
+            words->list[i].place.memory = memory;
 }
 
 /* What the threads wait for is of its parent. */

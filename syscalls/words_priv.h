@@ -54,6 +54,8 @@ void words_release(struct syscalls *kernel, struct kernel_wait *wait);
 /* The process ends: none of it waits any more; and of a child that has just been made: none of it does yet. */
 void words_leave(struct syscalls *kernel);
 void words_become_child(struct syscalls *kernel);
+/* From now on others have the process's memory as well, and that has this number. */
+void words_renumber(struct syscalls *kernel, uint64_t memory);
 
 /* The longest waiter at the word, of those that are not woken and have one of the bits; NULL: none. */
 struct words_waiter *words_first(const struct syscalls *kernel, const struct words_place *place, bool owns,

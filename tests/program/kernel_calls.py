@@ -6,6 +6,7 @@ shared    words that processes share, with guests/words.c: who is woken and move
 timeouts  of sockets and of several messages, in guest time: nobody waits for them
 resolve   openat2, also confined
 errors    wrong arguments, with guests/errors.c; natively by a user without rights, for that is who the guest is
+trials    what limits, owners, inheritance and waits do, with guests/trials.c; the same way
 arguments TOPIC  each call of a topic with each argument replaced by wrong ones, with guests/arguments.c; natively and
           under c2emu by a user without rights, for what a path leads to is the host's to say
 scripts   an interpreter without a slash in front is looked for where the guest is
@@ -92,6 +93,23 @@ def errors(top):
             equal(line, expected, part)
         equal((ours.returncode, ours.stderr, len(ours.stdout)), (native.returncode, native.stderr, len(native.stdout)),
               part)
+
+
+def trials(top):
+    os.chmod(top, 0o755)
+    guest = copy_for_all(os.path.join(os.environ["GUESTS"], "trials"), top)
+    emulator = copy_for_all(EMULATOR, top)
+    machines = copy_for_all(os.environ["C2EMU_MACHINES"], top)
+    for part in ("sizes", "owners", "heirs", "clones", "limits", "requests"):
+        native = answers(top, part, [guest, part])
+        check(native.stdout.count(b"\n") > 5, "the program says something of " + part)
+        for number, options in enumerate((["--no-sim"], [])):
+            ours = answers(top, "%s%d" % (part, number), [emulator, "-q", *options, guest, part],
+                           C2EMU_MACHINES=machines)
+            for expected, line in zip(native.stdout.decode().splitlines(), ours.stdout.decode().splitlines()):
+                equal(line, expected, part)
+            equal((ours.returncode, ours.stderr, len(ours.stdout)),
+                  (native.returncode, native.stderr, len(native.stdout)), part)
 
 
 def answers(top, name, words, **environment):

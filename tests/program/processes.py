@@ -3,6 +3,7 @@
 
 execve   what a process keeps and loses, what is refused, scripts, position independent programs and others: as natively
 reports  each program has its own, by its name; the list of them; --follow
+joint    processes that have one memory and wait for each other
 family   fork, wait, pipes, signals, shared memory, locks, clocks between processes: as natively (shells, gcc, make,
          git and other programs: tests/programs.tsv)
 tasks    ps, top, pgrep, pstree and killall see the processes of the run
@@ -139,6 +140,18 @@ def reports(top):
         made = [name for name in os.listdir(directory) if name.startswith("report")] if os.path.isdir(directory) else []
         equal(len(made), 2 * expected, "reports of --follow %s: %s" % (follow, made))
     contains(shown.stderr.decode(), ["--follow nobody: no program of this name was run"], "--follow")
+
+
+def joint(_):
+    """Also while it is simulated, by the other engine, and with turns of single blocks on several cores."""
+    guest = os.path.join(GUESTS, "joint")
+    for quantum in ("50000", "1000", "31"):
+        native = both([guest], "memory in common", options=["--quantum", quantum])
+    both([guest], "memory in common", options=["--engine", "unicorn"])
+    for options in ([], ["--set", "cores=4"]):
+        said = [run([EMULATOR, *options, guest], stdin=subprocess.DEVNULL) for _ in range(2)]
+        equal((said[0].returncode, said[0].stdout), (0, native.stdout), "memory in common, simulated")
+        equal(said[1].stderr, said[0].stderr, "the report of processes with one memory")
 
 
 def family(top):

@@ -43,7 +43,7 @@ static void call(struct pages *pages, uint64_t first, uint64_t count, bool broke
 
 static bool same(struct pages *pages)
 {
-    const struct locked *locked = &g.kernel->locked;
+    const struct page_ranges *locked = &g.kernel->locked.ranges;
     uint64_t total = 0, end = UINT64_MAX;
     bool right = true;
     for (uint64_t i = COUNT; i-- > 0;) {
@@ -51,13 +51,13 @@ static bool same(struct pages *pages)
         const bool is = pages->is[i] != OPEN, changes = i + 1 < COUNT && pages->is[i] != pages->is[i + 1];
         end = changes ? next : i + 1 == COUNT && is ? next : end;
         total += is ? C2_PAGE_BYTES : 0;
-        right &= (locked_bytes(locked, at, next) != 0) == is && (locked_first(locked, at) == at) == is &&
-                 locked_border(locked, at, UINT64_MAX) == end;
+        right &= (ranges_bytes(locked, at, next) != 0) == is && (ranges_first(locked, at) == at) == is &&
+                 ranges_border(locked, at, UINT64_MAX) == end;
     }
     for (uint32_t i = 0; i < locked->count; i++)
         right &= locked->list[i].start < locked->list[i].end &&
                  (i == 0 || locked->list[i - 1].end <= locked->list[i].start);
-    return right && locked_bytes(locked, 0, UINT64_MAX) == total;
+    return right && ranges_bytes(locked, 0, UINT64_MAX) == total;
 }
 
 static void locks_are_those_of_each_page(void **state)

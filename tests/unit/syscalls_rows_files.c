@@ -528,8 +528,15 @@ void row_fcntl(void **state)
     assert_call(0, fcntl, fd, F_SETOWN, 1000);
     assert_call(1000, fcntl, fd, F_GETOWN);
     assert_call(-ESRCH, fcntl, fd, F_SETOWN, 77);
-    assert_call(-EINVAL, fcntl, fd, F_SETOWN, -1000);
+    assert_call(-EINVAL, fcntl, fd, F_SETOWN, INT32_MIN);
+    assert_call(-ESRCH, fcntl, fd, F_SETOWN, -77);
     int *owner = guest_take(8);
+    assert_call(0, fcntl, fd, F_SETOWN, -1000); /* a group */
+    assert_call(-1000, fcntl, fd, F_GETOWN);
+    assert_call(0, fcntl, fd, F_GETOWN_EX, owner);
+    assert_int_equal(owner[0], F_OWNER_PGRP);
+    assert_int_equal(owner[1], 1000);
+    assert_call(0, fcntl, fd, F_SETOWN, 1000);
     assert_call(0, fcntl, fd, F_GETOWN_EX, owner);
     assert_int_equal(owner[0], F_OWNER_PID);
     assert_int_equal(owner[1], 1000);

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * trials PART: what the kernel does, in the manner of the Linux Test Project's tests of calls.
+ *
+ * sizes    RLIMIT_FSIZE of what sendfile, copy_file_range and splice write, and its signal
+ * owners   of descriptors' signals: a process, a thread, a group; how long what is written will live
+ * heirs    memory that children do not get (MADV_DONTFORK), or empty (MADV_WIPEONFORK); holes in shared memory
+ * clones   children whose end is no SIGCHLD: __WCLONE and __WALL
+ * limits   RLIMIT_NPROC, RLIMIT_SIGPENDING
+ * requests prctl's of a plain user
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/kcmp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/sendfile.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PAGE = 4096 };
+static volatile sig_atomic_t count[65];
+static siginfo_t last;
+
+static void handler(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    count[number]++;
+    last = *info;
+}
+
+static void handle(int number)
+{
+    sigaction(number, &(struct sigaction){.sa_sigaction = handler, .sa_flags = SA_SIGINFO}, NULL);
+}
+
+static void say(const char *what, long value)
+{
+    if (value == -1)
+        printf("%s: %s\n", what, strerrorname_np(errno));
+    else
+        printf("%s: %ld\n", what, value);
+    fflush(stdout);
+}
+
+/* ------------------------------------------------------------------ files no larger than that */
+
+static void say_too_large(const char *what, long value)
+{
+    say(what, value);
+    printf("  signals: %d\n", count[SIGXFSZ]);
+    count[SIGXFSZ] = 0;
+}
+
+static void sizes(void)
+{
+    static char bytes[2 * PAGE];
+    const int from = open("from", O_RDWR | O_CREAT | O_TRUNC, 0600), to = open("to", O_RDWR | O_CREAT | O_TRUNC, 0600);
+    int ends[2];
+    off_t at = 0, there;
+    handle(SIGXFSZ);
+    if (pipe(ends) < 0 || write(from, bytes, PAGE) != PAGE || write(ends[1], bytes, PAGE) != PAGE)
+        exit(1);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){PAGE, PAGE});
+    lseek(to, 2000, SEEK_SET);
+    say_too_large("sendfile of what fits in part", sendfile(to, from, &at, PAGE));
+    say_too_large("and nothing more", sendfile(to, from, &at, PAGE));
+    at = PAGE;
+    say_too_large("where there is nothing more to send", sendfile(to, from, &at, PAGE));
+    at = 0;
+    lseek(to, 4000, SEEK_SET);
+    say_too_large("all that fits", sendfile(to, from, &at, 96));
+    say_too_large("into what cannot be written", sendfile(open("to", O_RDONLY), from, &at, 96));
+    at = 0, there = 3000;
+    say_too_large("copy_file_range", copy_file_range(from, &at, to, &there, PAGE, 0));
+    there = PAGE;
+    say_too_large("at the limit", copy_file_range(from, &at, to, &there, PAGE, 0));
+    there = 3000;
+    say_too_large("splice", splice(ends[0], NULL, to, &there, PAGE, 0));
+    there = PAGE;
+    say_too_large("at the limit", splice(ends[0], NULL, to, &there, PAGE, 0));
+    say_too_large("a write to what cannot be written", pwrite(open("to", O_RDONLY), bytes, 10, PAGE));
+}
+
+/* ------------------------------------------------------------------ who is told */
+
+static pthread_barrier_t both;
+static volatile pid_t other_thread;
+
+static void *takes_signals(void *unused)
+{
+    sigset_t set;
+    siginfo_t info;
+    (void)unused;
+    sigemptyset(&set);
+    sigaddset(&set, SIGIO);
+    other_thread = (pid_t)syscall(SYS_gettid);
+    pthread_barrier_wait(&both);
+    printf("the thread takes %d\n", sigwaitinfo(&set, &info));
+    return NULL;
+}
+
+static int watched(int *write_end)
+{
+    int ends[2];
+    if (pipe(ends) < 0 || fcntl(ends[0], F_SETFL, O_ASYNC | O_NONBLOCK) < 0)
+        exit(1);
+    *write_end = ends[1];
+    return ends[0];
+}
+
+static void say_owner(const char *what, int fd)
+{
+    struct f_owner_ex owner = {9, 9};
+    const int simple = fcntl(fd, F_GETOWN), status = fcntl(fd, F_GETOWN_EX, &owner);
+    printf("%s: %d, type %d, this process %d, its group %d, the thread %d; %d\n", what, status, (int)owner.type,
+           owner.pid == getpid(), owner.pid == getpgrp(), owner.pid == other_thread, simple == -getpgrp());
+}
+
+static void owners(void)
+{
+    pthread_t thread;
+    sigset_t set;
+    int to, status;
+    uint64_t hint = 3;
+    const int from = watched(&to), file = open("file", O_RDWR | O_CREAT, 0600);
+    handle(SIGIO);
+    handle(SIGRTMIN);
+    setpgid(0, 0);
+    sigemptyset(&set);
+    sigaddset(&set, SIGIO);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    pthread_barrier_init(&both, NULL, 2);
+    pthread_create(&thread, NULL, takes_signals, NULL);
+    pthread_barrier_wait(&both);
+    say("a thread", fcntl(from, F_SETOWN_EX, &(struct f_owner_ex){F_OWNER_TID, other_thread}));
+    say_owner("a thread", from);
+    say("write", write(to, "x", 1));
+    pthread_join(thread, NULL);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    say("this process", count[SIGIO]);
+    say("a group", fcntl(from, F_SETOWN, -getpgrp()));
+    say_owner("a group", from);
+    fcntl(from, F_SETSIG, SIGRTMIN);
+    int told[2];
+    char byte;
+    if (pipe(told) < 0)
+        exit(1);
+    const pid_t child = fork();
+    if (child == 0) {
+        if (write(told[1], "r", 1) == 1)
+            while (count[SIGRTMIN] == 0)
+                sched_yield();
+        _exit(count[SIGRTMIN]);
+    }
+    if (read(told[0], &byte, 1) == 1)
+        say("write", write(to, "x", 1));
+    waitpid(child, &status, 0);
+    printf("the child of the group: %d, this one: %d, code %d\n", WEXITSTATUS(status), count[SIGRTMIN], last.si_code);
+    say("no such group", fcntl(from, F_SETOWN, -0x3fffffff));
+    say("no such thread", fcntl(from, F_SETOWN_EX, &(struct f_owner_ex){F_OWNER_TID, 0x3fffffff}));
+    say("no such type", fcntl(from, F_SETOWN_EX, &(struct f_owner_ex){7, 1}));
+    say("the least number", fcntl(from, F_SETOWN, INT32_MIN));
+    say("nobody", fcntl(from, F_SETOWN, 0));
+    say("nobody", fcntl(from, F_GETOWN));
+    say("a hint", fcntl(file, F_SET_RW_HINT, &hint));
+    hint = 0;
+    say("its hint", fcntl(file, F_GET_RW_HINT, &hint));
+    printf("%d\n", (int)hint);
+    hint = 99;
+    say("no hint", fcntl(file, F_SET_RW_HINT, &hint));
+}
+
+/* ------------------------------------------------------------------ what children get */
+
+static sigjmp_buf back;
+
+static void fault(int number) { siglongjmp(back, number); }
+
+static void heirs(void)
+{
+    char *memory = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *moved;
+    char *shared = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    const int fd = open("file", O_RDWR | O_CREAT | O_TRUNC, 0600);
+    if (write(fd, memory, PAGE) != PAGE)
+        exit(1);
+    char *file = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+    memset(memory, 1, 4 * PAGE);
+    memset(shared, 2, 2 * PAGE);
+    say("kept back", madvise(memory, PAGE, MADV_DONTFORK));
+    say("wiped", madvise(memory + PAGE, 2 * PAGE, MADV_WIPEONFORK));
+    say("kept", madvise(memory + 2 * PAGE, PAGE, MADV_KEEPONFORK));
+    say("shared memory is not wiped", madvise(shared, PAGE, MADV_WIPEONFORK));
+    say("nor are files", madvise(file, PAGE, MADV_WIPEONFORK));
+    say("nor freed", madvise(file, PAGE, MADV_FREE));
+    say("shared memory is not freed", madvise(shared, PAGE, MADV_FREE));
+    for (int generation = 0; generation < 2; generation++) {
+        const pid_t child = fork();
+        if (child == 0) {
+            signal(SIGSEGV, fault);
+            if (sigsetjmp(back, 1) == 0)
+                printf("kept back: %d\n", *(volatile char *)memory);
+            else
+                printf("kept back: a fault\n");
+            printf("wiped: %d, kept: %d %d\n", memory[PAGE], memory[2 * PAGE], memory[3 * PAGE]);
+            memory[PAGE] = 8;
+            const pid_t grandchild = fork(); /* the advice is inherited, too */
+            if (grandchild == 0) {
+                printf("wiped again: %d\n", memory[PAGE]);
+                exit(0);
+            }
+            waitpid(grandchild, NULL, 0);
+            exit(0);
+        }
+        waitpid(child, NULL, 0);
+        printf("here: %d %d\n", memory[0], memory[PAGE]);
+        moved = mremap(memory, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, memory + 3 * PAGE);
+        printf("moved: %d\n", moved == memory + 3 * PAGE);
+        memory += 3 * PAGE;
+        if (generation == 0)
+            say("not kept back any more", madvise(memory, PAGE, MADV_DOFORK));
+        memory -= 3 * PAGE;
+        mmap(memory, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        memory[0] = 5;
+    }
+    say("a hole", madvise(shared, PAGE, MADV_REMOVE));
+    printf("%d %d\n", shared[0], shared[PAGE]);
+    say("in a file that is not shared", madvise(file, PAGE, MADV_REMOVE));
+    say("in private memory", madvise(memory, PAGE, MADV_REMOVE));
+    mprotect(shared, PAGE, PROT_READ);
+    say("in what cannot be written", madvise(shared, PAGE, MADV_REMOVE));
+    say("nowhere", madvise((void *)0x10000, PAGE, MADV_REMOVE));
+    say("shared memory does not grow down",
+        (long)mmap(NULL, PAGE, PROT_READ, MAP_SHARED | MAP_ANONYMOUS | MAP_GROWSDOWN, -1, 0));
+}
+
+/* ------------------------------------------------------------------ ends that are no SIGCHLD */
+
+static void clones(void)
+{
+    static const int signals[] = {0, SIGUSR1, SIGCHLD, 100};
+    int status;
+    handle(SIGUSR1);
+    for (unsigned i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        fflush(stdout);
+        const pid_t child = (pid_t)syscall(SYS_clone, signals[i], NULL, NULL, NULL, 0);
+        if (child == 0)
+            _exit(4);
+        printf("signal %d\n", signals[i]);
+        say("wait", waitpid(child, &status, 0) == child ? 1 : -1);
+        say("wait for clones", waitpid(child, &status, __WCLONE) == child ? 1 : -1);
+        say("wait for all", waitpid(child, &status, __WALL) == child ? 1 : -1);
+    }
+    const pid_t child = (pid_t)syscall(SYS_clone, SIGUSR1, NULL, NULL, NULL, 0);
+    if (child == 0) {
+        execl("/bin/true", "true", NULL);
+        _exit(1);
+    }
+    printf("another program ends as others do: %d, %#x\n", waitpid(child, &status, 0) == child, (unsigned)status);
+    fflush(stdout);
+    const pid_t first = fork(), second = fork();
+    if (first == 0 || second == 0) {
+        usleep(20000);
+        _exit(0);
+    }
+    say("nothing of input and output in common", syscall(SYS_kcmp, first, second, KCMP_IO, 0, 0));
+}
+
+/* ------------------------------------------------------------------ how many */
+
+static void limits(void)
+{
+    sigset_t set;
+    siginfo_t info;
+    int got = 0;
+    handle(SIGRTMIN);
+    sigemptyset(&set);
+    sigaddset(&set, SIGRTMIN);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    setrlimit(RLIMIT_SIGPENDING, &(struct rlimit){3, 3});
+    for (int i = 0; i < 5; i++)
+        say("queued", sigqueue(getpid(), SIGRTMIN, (union sigval){.sival_int = i}));
+    while (sigtimedwait(&set, &info, &(struct timespec){0}) > 0)
+        got++;
+    printf("got %d\n", got);
+    setrlimit(RLIMIT_NPROC, &(struct rlimit){1, 1});
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    say("no process more", child);
+}
+
+/* ------------------------------------------------------------------ requests */
+
+static void requests(void)
+{
+    say("no huge pages", prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0));
+    say("are there", prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0));
+    say("too many words", prctl(PR_SET_THP_DISABLE, 1, 1, 0, 0));
+    say("broken memory", prctl(PR_MCE_KILL, PR_MCE_KILL_SET, PR_MCE_KILL_EARLY, 0, 0));
+    say("is", prctl(PR_MCE_KILL_GET, 0, 0, 0, 0));
+    say("no such", prctl(PR_MCE_KILL, PR_MCE_KILL_SET, 9, 0, 0));
+    say("as at first", prctl(PR_MCE_KILL, PR_MCE_KILL_CLEAR, 0, 0, 0));
+    say("is", prctl(PR_MCE_KILL_GET, 0, 0, 0, 0));
+    say("in the ambient set", prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, 0, 0, 0));
+    say("into it", prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, 0, 0, 0));
+    say("out of it", prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_LOWER, 0, 0, 0));
+    say("all out", prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0));
+    say("all out, and one", prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 1, 0, 0));
+    say("no such capability", prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, 99, 0, 0));
+    say("no such request", prctl(PR_CAP_AMBIENT, 9, 0, 0, 0));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } parts[] = {{"sizes", sizes},   {"owners", owners}, {"heirs", heirs},
+                 {"clones", clones}, {"limits", limits}, {"requests", requests}};
+    for (unsigned i = 0; argc == 2 && i < sizeof parts / sizeof parts[0]; i++)
+        if (strcmp(argv[1], parts[i].name) == 0) {
+            parts[i].run();
+            return 0;
+        }
+    return 2;
+}
