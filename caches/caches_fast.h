@@ -298,15 +298,13 @@ extern const struct caches_tlb_found caches_tlb_nowhere;
 bool caches_tlbs_found_holds(const struct caches_tlb_found *found); /* for C2_PROMISE, of a page that is somewhere */
 
 /* The same as caches_tlbs_access(), cheaper, for a page that was found: true: it was still there for this side, and the
- * access is done; false: nothing has changed. What was found holds for one page as long as its size is the same. key:
- * see caches_tlbs_tag(). */
+ * access is done but for the count, which is the caller's to add to (*found->accesses); false: nothing has changed. What
+ * was found holds for one page as long as its size is the same. key: see caches_tlbs_tag(). */
 static inline bool caches_tlbs_again(const struct caches_tlb_found *found, uint64_t key)
 {
-    uint64_t *const accesses = found->accesses;
     if (!SHORTCUT(*found->at == key))
         return false;
     *found->order = (*found->order & found->keep) | found->set;
-    ++*accesses;
     return true;
 }
 /* The same for pages that caches_tlbs_again() does not find: large ones, and those of TLBs whose policy has to be
@@ -318,7 +316,7 @@ static inline bool caches_tlbs_hears(const struct caches_tlb_found *found)
     return found->at == caches_tlb_nowhere.at && found->set;
 }
 /* A page that the first level has lost, as caches_tlbs_again() has said, and the second has. True: the access is done,
- * without a walk, and the page is in the first level again. False: nothing has changed. */
+ * likewise, without a walk, and the page is in the first level again. False: nothing has changed. */
 struct caches_tlb_refill;
 bool caches_tlbs_refill(const struct caches_tlb_refill *refill, struct guest_va va, struct caches_tlb_found *found);
 /* Of a side; tlbs may be NULL. Lent until destroy. */

@@ -9,20 +9,36 @@
 #include "caches/caches_fast.h"
 #include "caches/sets_simd.h"
 
+/* The words of a set, of all those of a handle; the first one is the youngest's. */
+SETS_INLINE uint32_t *caches_l1_handle_words(uint32_t *word, uint64_t set, const uint32_t ways)
+{
+    return &word[set * cache_sets_stride(ways)];
+}
+
 /* The set has the line of the last access, which is the youngest there. */
 SETS_INLINE void caches_l1_handle_at(struct caches_l1_handle *l1_handle, uint64_t set, const uint32_t ways)
 {
-    l1_handle->youngest = &l1_handle->word[set * cache_sets_stride(ways)];
+    l1_handle->youngest = caches_l1_handle_words(l1_handle->word, set, ways);
 }
 
-/* The level has the line: it is counted, and is the youngest. False: it does not, and nothing has changed. */
-SETS_INLINE bool caches_l1_handle_hit(struct caches_l1_handle *l1_handle, uint64_t set, uint32_t slot, uint32_t write,
-                                      const uint32_t ways)
+/* The youngest line of the set of the last access; of none, if there was none, any place. */
+SETS_INLINE uint32_t *caches_l1_handle_youngest(const struct caches_l1_handle *l1_handle)
 {
-    if (C2_UNLIKELY(!sets_hit(&l1_handle->word[set * cache_sets_stride(ways)], slot + 1, write, ways)))
-        return false;
-    l1_handle->hits[write]++;
-    return true;
+    return l1_handle->youngest ? l1_handle->youngest : l1_handle->word;
+}
+
+/* So many hits. */
+SETS_INLINE void caches_l1_handle_count(struct caches_l1_handle *l1_handle, uint64_t reads, uint64_t writes)
+{
+    l1_handle->hits[0] += reads;
+    l1_handle->hits[1] += writes;
+}
+
+/* The set has the line: it is the youngest there. False: it does not, and nothing has changed. That it was a hit, and
+ * whether it has written, is left to the caller. */
+SETS_INLINE bool caches_l1_handle_hit(uint32_t *words, uint32_t slot, const uint32_t ways)
+{
+    return C2_LIKELY(sets_hit(words, slot + 1, 0, ways));
 }
 
 /* For C2_PROMISE: what was said of the last access. */

@@ -346,7 +346,6 @@ bool caches_tlbs_again_any(const struct caches_tlb_found *found, uint64_t tag, s
         return false;
     struct caches_tlb_state *tlb = tlb_of(found);
     cache_policy_hit(&tlb->policy, (uint32_t)(found->key - tlb->keys));
-    tlb->counts.accesses++;
     C2_PROMISE(caches_tlbs_found_holds(found));
     return true;
 }
@@ -391,7 +390,6 @@ bool caches_tlbs_refill(const struct caches_tlb_refill *refill, struct guest_va 
     C2_PROMISE(tlb_look_up(refill->first, number, CACHES_KIND_4K) == 0);
     take_place(refill, found, number | refill->tag);
     use_second(refill, found);
-    ++*found->accesses;
     ++*refill->misses;
     ++*refill->second_accesses;
     ++*refill->first_misses;

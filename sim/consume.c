@@ -22,13 +22,15 @@
  *   One compare of the header's low half with the plan's says "known block, all of it, no REP"; that it ran is an
  *   addition in its plan, and what that adds to the counters is worked out at the end of the batch, and before a mark.
  *   A block on one line of code asks about fetches once. A slot whose reference lies inside the line of the last access
- *   is one compare and one addition. Where many accesses miss the second level, records are looked at before their
- *   turn, so that the host has the sets where their lines may be. Instructions of gzip's, with AVX2: 36 for a record,
- *   77 for a reference to another line that hits, 55 for a fetch that does.
+ *   is one compare and one addition. A fetch in the page of the last one needs neither page nor TLB, which have it.
+ *   Where many accesses miss the second level, records are looked at before their turn, so that the host has the sets
+ *   where their lines may be. Instructions of gzip's, with AVX2: 37 for a record, 76 for a reference to another line
+ *   that hits, with what the line before is left with, 38 for a fetch that does.
  * Repeats and owners
- *   Repeats count for the owner of their line when it is left (sim_flush_repeats). A line that has several owners, or
- *   that a record without plan has accessed, has no line_refs: there each reference finds its owner, mostly as that of
- *   its word (refer_parted).
+ *   What a line access counts, for its owner, the TLB and the level, is counted with its repeats when the line is left
+ *   (sim_flush_repeats). A line that has several owners has no line_refs, nor one that a record without plan has
+ *   accessed, until its owner is found to be remembered: there each reference finds its owner, mostly as that of its
+ *   word (refer_parted).
  */
 #include "sim/sim_priv.h"
 
@@ -209,6 +211,7 @@ enum c2_status sim_refer_unslotted(struct sim_core *core, const struct sim_slot 
     enter_line(core, slot, va & ~SIM_USUAL_LINE_MASK, refs);
     core->tlb_page[CACHES_TLB_LOAD] = SIM_NOWHERE;
     core->tlb_accesses[CACHES_TLB_LOAD] = page->found.accesses;
+    ++*page->found.accesses;
     core->sim->attributed.number++;
     return sim_asked(core, CACHES_UNTRIED, first_kind(slot), page, (struct guest_va){va}, err);
 }
@@ -284,8 +287,8 @@ static void count_pending(struct sim *sim)
     C2_PROMISE(sim->pending_count <= sim->plan_capacity);
     for (uint32_t i = 0; i < sim->pending_count; i++) {
         struct sim_plan *plan = &sim->plans[sim->pending[i]];
-        count_whole(sim, plan, plan->pending);
-        plan->pending = 0;
+        count_whole(sim, plan, (uint64_t)plan->pending + 1);
+        plan->pending = SIM_NONE_PENDING;
     }
     sim->pending_count = 0;
 }

@@ -14,10 +14,14 @@
 
 /* The part of the state that every slot changes, in registers while a batch is done; the calls take it from struct
  * sim_core and give it back. (In memory each slot would wait for the store of the one before.) Of any machine the first
- * two alone, and only repeats change here. */
+ * two alone, and only repeats change here.
+ * What a line access adds to counters is added when the line is left: `pending` are its accesses, the one that found it
+ * in L1D included. */
 struct hot {
     uint64_t line_start;
-    uint64_t repeats;    /* with LOOSE */
+    uint64_t pending;    /* as sim_core.repeats */
+    uint64_t *refs;      /* as sim_core.line_refs; of no line that is known: where nothing is counted */
+    uint32_t *youngest;  /* of the set of the line */
     uint64_t *event_log; /* where the next word goes: see ROOM */
 };
 
@@ -27,9 +31,7 @@ struct hot {
 #define STRIDE C2_HOST_SIZE(16, 4)
 #define ROOM (STRIDE * SIM_PLAN_LINES + SIM_PLAN_MOST)
 
-/* With the repeats: the line of the last data access is known (data_start), but has no line_start. Code that looks for
- * repeats sees that there is something to be done. */
-#define LOOSE ((uint64_t)1 << 63)
+#define PAGE_BYTES_SHIFT 6u /* of struct sim_page */
 
 PART uint64_t line_in_page(uint64_t va) { return va >> SIM_USUAL_LINE_SHIFT & (SIM_USUAL_SETS - 1); }
 
@@ -40,41 +42,97 @@ PART void page_known(struct sim_core *core, const enum caches_tlb_side side, uin
         core->tlb_page[side] = SIM_NOWHERE;
 }
 
-PART void event_log_store(struct sim_core *core, const struct hot *hot)
+/* What is counted of lines that were left, and of fetches. */
+static __attribute__((noinline)) void settle_left(struct sim_core *core)
 {
-    C2_PROMISE(hot->event_log >= core->l1_handle[CACHES_DATA]->event_log->at);
-    struct caches_event_log_end *const event_log = core->l1_handle[CACHES_DATA]->event_log;
-    core->sim->attributed.number += (uint64_t)(hot->event_log - event_log->at); /* a word each */
-    event_log->at = hot->event_log;
+    const uint64_t reads = (uint32_t)core->left, writes = core->left >> 32;
+    core->left = 0;
+    core->sim->attributed.number += reads + writes;
+    *core->tlb_accesses[CACHES_TLB_LOAD] += reads + writes;
+    caches_l1_handle_count(core->l1_handle[CACHES_DATA], reads, writes);
 }
 
-/* What follows from the rest is notified too: only hits have come since. */
-PART void hot_store(struct sim_core *core, const struct hot *hot, const uint32_t ways)
+static __attribute__((noinline)) void settle_fetched(struct sim_core *core)
 {
-    struct caches_l1_handle *const l1_handle = core->l1_handle[CACHES_DATA], *const code =
-                                                                                 core->l1_handle[CACHES_FETCH];
-    core->repeats = hot->repeats & ~LOOSE;
-    if (ways == 0)
-        return;
-    core->line_start = hot->line_start;
+    const uint64_t fetched = core->fetched;
+    core->fetched = 0;
+    core->sim->attributed.number += fetched;
+    *core->tlb_accesses[CACHES_TLB_FETCH] += fetched;
+    if (fetched != 0)
+        caches_l1_handle_count(core->l1_handle[CACHES_FETCH], fetched, 0);
+}
+
+/* What follows from what was stored is notified too: only hits have come since. */
+static __attribute__((noinline)) void hot_stored(struct sim_core *core)
+{
+    struct caches_l1_handle *const code = core->l1_handle[CACHES_FETCH];
+    settle_left(core);
+    settle_fetched(core);
     page_known(core, CACHES_TLB_FETCH, core->fetch_line >> (C2_PAGE_SHIFT - SIM_USUAL_LINE_SHIFT));
-    event_log_store(core, hot);
-    caches_l1_handle_forget(l1_handle);
+    caches_l1_handle_forget(core->l1_handle[CACHES_DATA]);
     if (code)
         caches_l1_handle_forget(code);
-    if (hot->line_start == SIM_NO_START)
+    if (core->line_start == SIM_NO_START) {
+        core->line_refs = NULL;
         return;
-    core->data_start = hot->line_start;
-    page_known(core, CACHES_TLB_LOAD, hot->line_start >> C2_PAGE_SHIFT);
-    caches_l1_handle_at(l1_handle, line_in_page(hot->line_start), ways);
+    }
+    core->data_start = core->line_start;
+    page_known(core, CACHES_TLB_LOAD, core->line_start >> C2_PAGE_SHIFT);
 }
 
-PART struct hot hot_load(const struct sim_core *core, const uint32_t ways)
+PART void hot_store(struct sim_core *core, const struct hot *hot, const uint32_t ways)
+{
+    core->repeats = hot->pending;
+    if (ways == 0)
+        return;
+    struct caches_l1_handle *const l1_handle = core->l1_handle[CACHES_DATA];
+    core->line_start = hot->line_start;
+    core->line_refs = hot->refs;
+    l1_handle->youngest = hot->youngest;
+    l1_handle->event_log->at = hot->event_log;
+    hot_stored(core);
+}
+
+/* The line of the last data access has counted for owners one by one: what is pending of it is counted now, and from
+ * now on it counts for the owner of all of it, if that is remembered. If it is not, references to the line go slowly. */
+static __attribute__((noinline)) void adopt_line(struct sim_core *core)
+{
+    C2_PROMISE(!core->line_refs && core->line_start == SIM_NO_START);
+    const uint64_t start = core->data_start;
+    const struct sim_page *const page = sim_page_at(core, start);
+    const struct sim_owned_line *const line = sim_owned_line(core, start);
+    sim_flush_repeats(core);
+    if (start == SIM_NO_START || page->vpn != start >> C2_PAGE_SHIFT)
+        return;
+    uint64_t *const refs = page->refs ? page->refs : line->line == start >> SIM_USUAL_LINE_SHIFT ? line->refs : NULL;
+    if (!SHORTCUT(refs))
+        return;
+    core->line_start = start;
+    core->line_refs = refs;
+    C2_PROMISE(sim_attribute_line_holds(core));
+}
+
+static __attribute__((noinline)) void hot_prepare(struct sim_core *core)
+{
+    const struct caches_l1_handle *const code = core->l1_handle[CACHES_FETCH];
+    if (core->line_start == SIM_NO_START)
+        adopt_line(core);
+    core->words[CACHES_DATA] = core->l1_handle[CACHES_DATA]->word;
+    core->words[CACHES_FETCH] = code ? code->word : NULL;
+    core->code_line = SIM_NOWHERE;
+}
+
+PART struct hot hot_load(struct sim_core *core, const uint32_t ways)
 {
     if (ways == 0)
-        return (struct hot){core->line_start, core->repeats, NULL};
-    const uint64_t loose = core->line_start != core->data_start ? LOOSE : 0;
-    return (struct hot){core->line_start, core->repeats | loose, core->l1_handle[CACHES_DATA]->event_log->at};
+        return (struct hot){.line_start = core->line_start, .pending = core->repeats};
+    const struct caches_l1_handle *const l1_handle = core->l1_handle[CACHES_DATA];
+    hot_prepare(core);
+    return (struct hot){.line_start = core->line_start,
+                        .pending = core->repeats,
+                        .refs = core->line_refs ? core->line_refs : &core->sim->attributed.nobody,
+                        .youngest = caches_l1_handle_youngest(l1_handle),
+                        .event_log = l1_handle->event_log->at};
 }
 
 PART enum c2_status keep_room(struct sim_core *core, enum c2_status status, struct c2_error *err)
@@ -96,52 +154,44 @@ PART enum c2_status back(struct sim_core *core, struct hot *hot, enum c2_status 
 
 /* ------------------------------------------------------------------ one access */
 
-/* Where the page of an address is remembered. (Its place is worked out once: the compiler does not look into it.) */
+/* Where the page of an address is remembered. (The distance from the first one is added to the core, so that the rest of
+ * it is a constant: the compiler does not look into it.) */
 PART struct sim_page *page_at(struct sim_core *core, uint64_t va)
 {
-    const uint64_t place = (va >> C2_PAGE_SHIFT & (SIM_PAGES - 1)) * sizeof(struct sim_page);
-    struct sim_page *page = (struct sim_page *)((char *)core->pages + place);
-    __asm__("" : "+r"(page));
-    return page;
+    _Static_assert(sizeof(struct sim_page) == 1 << PAGE_BYTES_SHIFT, "so it is a shift");
+    char *at = (char *)core +
+               (va >> (C2_PAGE_SHIFT - PAGE_BYTES_SHIFT) & (uint64_t)(SIM_PAGES - 1) << PAGE_BYTES_SHIFT);
+    __asm__("" : "+r"(at));
+    return ((struct sim_core *)(void *)at)->pages;
 }
 
 /* A TLB that hears of all hits has the page where it had it last. */
 PART bool translated_and_notified(struct sim_core *core, const struct sim_page *page, const enum caches_tlb_side side,
                                   uint64_t va)
 {
-    if (SHORTCUT(va >> C2_PAGE_SHIFT == core->tlb_page[side])) {
-        ++*page->found.accesses;
-        return true;
-    }
-    return sim_tlb_again_any(core, side, page, (struct guest_va){va});
+    return SHORTCUT(va >> C2_PAGE_SHIFT == core->tlb_page[side]) ||
+           sim_tlb_again_any(core, side, page, (struct guest_va){va});
 }
 
-/* The TLBs have the page where they had it last; else nothing has changed. */
-PART bool translated(struct sim_core *core, const struct sim_page *page, const enum caches_tlb_side side, uint64_t va)
+/* The TLBs have the page where they had it last: all that changes but for the count. Else nothing has changed. */
+PART bool found_again(const struct sim_core *core, const struct sim_page *page, const enum caches_tlb_side side,
+                      uint64_t va)
 {
     const uint64_t tag = side == CACHES_TLB_LOAD ? 0 : core->tlb_tag[side];
-    if (!caches_tlbs_again(&page->found, va >> C2_PAGE_SHIFT | tag))
-        return caches_tlbs_hears(&page->found) && translated_and_notified(core, page, side, va);
+    if (C2_UNLIKELY(!caches_tlbs_again(&page->found, va >> C2_PAGE_SHIFT | tag)))
+        return false;
     C2_PROMISE(!core->tlb || caches_tlbs_found_holds(&page->found));
     return true;
 }
 
-/* The first level has the line: all that changes. False: it does not, and nothing has changed. */
-PART bool hits(const struct sim_core *core, struct hot *hot, const enum caches_side side, const struct sim_page *page,
-               uint64_t va, uint32_t write, const uint32_t ways)
+PART bool translated(struct sim_core *core, const struct sim_page *page, const enum caches_tlb_side side, uint64_t va)
 {
-    C2_PROMISE(page->slot != SIM_NO_SLOTS || ways != 0);
-    struct caches_l1_handle *const l1_handle = core->l1_handle[side];
-    const uint64_t line = line_in_page(va);
-    const uint32_t slot = page->slot + (uint32_t)line;
-    if (C2_UNLIKELY(!caches_l1_handle_hit(l1_handle, line, slot, write, ways)))
-        return false;
-    *hot->event_log++ = (side == CACHES_FETCH ? l1_handle->level_index_word : 0) | slot; /* L1D is level index 0 */
-    return true;
+    return C2_LIKELY(found_again(core, page, side, va)) ||
+           (caches_tlbs_hears(&page->found) && translated_and_notified(core, page, side, va));
 }
 
 /* What was said of a hit is true; for C2_PROMISE. */
-PART bool hit_holds(struct sim_core *core, const struct hot *hot, enum caches_side side, uint64_t va,
+PART bool hit_holds(struct sim_core *core, struct hot *hot, enum caches_side side, uint64_t va,
                     const uint32_t data_ways, const uint32_t ways)
 {
     struct caches_l1_handle *l1_handle = core->l1_handle[side];
@@ -162,21 +212,50 @@ PART enum c2_status fetch_slowly(struct sim_core *core, struct hot *hot, uint64_
     return back(core, hot, (missed ? sim_fetch_missed : sim_fetch)(core, start, code, err), ways, err);
 }
 
-PART enum c2_status fetch(struct sim_core *core, struct hot *hot, uint64_t line, uint32_t code, const uint32_t ways,
-                          struct c2_error *err)
+/* The TLBs have the page, which is the one of code_line, and have done their part but for the count. */
+PART enum c2_status fetch_near(struct sim_core *core, struct hot *hot, uint64_t line, uint32_t code,
+                               const uint32_t ways, struct c2_error *err)
 {
-    const uint64_t start = line << (ways != 0 ? SIM_USUAL_LINE_SHIFT : core->line_shift);
-    const struct sim_page *const page = page_at(core, start);
-    if (ways == 0)
-        return fetch_slowly(core, hot, start, code, false, ways, err);
-    if (C2_UNLIKELY(page->vpn != start >> C2_PAGE_SHIFT || !translated(core, page, CACHES_TLB_FETCH, start)))
-        return fetch_slowly(core, hot, start, code, false, ways, err);
-    C2_PROMISE(sim_page_holds(core, page, (struct guest_va){start}));
-    if (C2_UNLIKELY(!hits(core, hot, CACHES_FETCH, page, start, 0, SIM_USUAL_WAYS)))
+    const uint64_t start = line << SIM_USUAL_LINE_SHIFT, n = line - core->code_line, word = core->code_word + n;
+    uint32_t *const words = caches_l1_handle_words(core->words[CACHES_FETCH], n, SIM_USUAL_WAYS);
+    C2_PROMISE(n < SIM_USUAL_SETS && sim_page_holds(core, page_at(core, start), (struct guest_va){start}));
+    if (C2_UNLIKELY(!caches_l1_handle_hit(words, (uint32_t)word, SIM_USUAL_WAYS))) {
+        ++*core->tlb_accesses[CACHES_TLB_FETCH];
         return fetch_slowly(core, hot, start, code, true, ways, err);
+    }
+    core->fetched++;
+    *hot->event_log++ = word;
     core->fetch_line = line;
     C2_PROMISE(hit_holds(core, hot, CACHES_FETCH, start, ways, SIM_USUAL_WAYS));
     return C2_OK;
+}
+
+/* Of another page than that of the last fetch. */
+PART enum c2_status fetch_far(struct sim_core *core, struct hot *hot, uint64_t line, uint32_t code, const uint32_t ways,
+                              struct c2_error *err)
+{
+    const uint64_t start = line << SIM_USUAL_LINE_SHIFT;
+    const struct sim_page *const page = page_at(core, start);
+    if (C2_UNLIKELY(page->vpn != start >> C2_PAGE_SHIFT || page->slot == SIM_NO_SLOTS))
+        return fetch_slowly(core, hot, start, code, false, ways, err);
+    if (C2_UNLIKELY(!translated(core, page, CACHES_TLB_FETCH, start)))
+        return fetch_slowly(core, hot, start, code, false, ways, err);
+    if (C2_UNLIKELY(core->tlb_accesses[CACHES_TLB_FETCH] != page->found.accesses)) {
+        settle_fetched(core);
+        core->tlb_accesses[CACHES_TLB_FETCH] = page->found.accesses;
+    }
+    core->code_line = line & ~(uint64_t)(SIM_USUAL_SETS - 1);
+    core->code_word = core->l1_handle[CACHES_FETCH]->level_index_word | page->slot;
+    return fetch_near(core, hot, line, code, ways, err);
+}
+
+PART enum c2_status fetch(struct sim_core *core, struct hot *hot, uint64_t line, uint32_t code, const uint32_t ways,
+                          struct c2_error *err)
+{
+    if (ways == 0)
+        return fetch_slowly(core, hot, line << core->line_shift, code, false, ways, err);
+    return C2_LIKELY(SHORTCUT(line - core->code_line < SIM_USUAL_SETS)) ? fetch_near(core, hot, line, code, ways, err)
+                                                                        : fetch_far(core, hot, line, code, ways, err);
 }
 
 /* ------------------------------------------------------------------ a reference that is no repeat */
@@ -190,96 +269,122 @@ PART enum c2_status refer_slowly(struct sim_core *core, struct hot *hot, const s
 
 /* Of a line whose owner is known. asked: the TLBs have done their part; the slot of the line is not remembered. */
 PART enum c2_status refer_owned(struct sim_core *core, struct hot *hot, const struct sim_slot *slot, uint64_t va,
-                                uint64_t *refs, const bool asked, const uint32_t ways, struct c2_error *err)
+                                const bool asked, const uint32_t ways, struct c2_error *err)
 {
+    uint64_t *const refs = hot->refs;
+    hot->line_start = SIM_NO_START; /* it was entered, and is not accessed yet */
     hot_store(core, hot, ways);
+    core->tlb_page[CACHES_TLB_LOAD] = SIM_NOWHERE;
     return back(core, hot, (asked ? sim_refer_unslotted : sim_refer_anew)(core, slot, va, refs, err), ways, err);
+}
+
+/* The line is left: what is pending is counted. */
+PART void leave(struct sim_core *core, struct hot *hot)
+{
+    const uint64_t writes = hot->pending >> 32;
+    core->left += hot->pending;
+    *hot->refs += (uint32_t)hot->pending + writes;
+    if (C2_UNLIKELY(~*hot->youngest & (writes != 0))) /* (a store that is not needed would hold up whole sets) */
+        *hot->youngest |= 1;
+    hot->pending = 0;
+}
+
+/* What is rare works out anew what it needs of an address, so that no register holds it meanwhile. */
+PART uint64_t rarely(uint64_t va)
+{
+    __asm__("" : "+r"(va));
+    return va;
 }
 
 /* The first level does not have it, and the TLBs have done their part: the levels below are asked, and what is to be
  * said of it goes on the event log. */
-PART enum c2_status miss(struct sim_core *core, struct hot *hot, const struct sim_slot *slot,
-                         const struct sim_page *page, uint64_t va, const uint32_t ways, struct c2_error *err)
+PART enum c2_status miss(struct sim_core *core, struct hot *hot, const struct sim_slot *slot, uint64_t va,
+                         const uint32_t ways, struct c2_error *err)
 {
+    const struct sim_page *const page = page_at(core, va);
     C2_PROMISE(page->slot != SIM_NO_SLOTS);
     struct caches_l1_handle *const l1_handle = core->l1_handle[CACHES_DATA];
     const uint32_t line = (uint32_t)line_in_page(va);
-    event_log_store(core, hot);
-    caches_l1_handle_at(l1_handle, line_in_page(va), ways);
-    const enum caches_tried tried = caches_try_missed(l1_handle, slot->write != 0, page->slot + line,
+    ++*core->tlb_accesses[CACHES_TLB_LOAD];
+    ++*hot->refs;
+    hot->pending = slot->following;
+    if (C2_UNLIKELY(!core->sim->counts_plain)) { /* a listener may have to know its number */
+        settle_left(core);
+        settle_fetched(core);
+    }
+    l1_handle->event_log->at = hot->event_log;
+    caches_l1_handle_at(l1_handle, line, ways);
+    const enum caches_tried tried = caches_try_missed(l1_handle, slot->write, page->slot + line,
                                                       (struct line_no){page->line + line});
     C2_PROMISE(tried == CACHES_MISSED);
     (void)tried;
     const enum c2_status status = keep_room(core, sim_line_missed(core, slot, page, va, err), err);
     hot->event_log = l1_handle->event_log->at;
+    C2_PROMISE(status != C2_OK || hit_holds(core, hot, CACHES_DATA, va, ways, ways));
     return status;
 }
 
-/* What sim_flush_repeats() does. */
-PART void flush(struct sim_core *core, struct hot *hot, uint64_t line, const uint32_t ways)
+/* Of a page that the TLBs have, but for the count; `again`: they had it where they had it last. The line was entered. */
+PART enum c2_status refer_translated(struct sim_core *core, struct hot *hot, const struct sim_slot *slot,
+                                     const struct sim_page *page, uint64_t va, const bool again, const uint32_t ways,
+                                     struct c2_error *err)
 {
-    C2_PROMISE(hot->repeats != 0 && !(hot->repeats & LOOSE));
-    struct caches_l1_handle *const l1_handle = core->l1_handle[CACHES_DATA];
-    const uint64_t reads = (uint32_t)hot->repeats, writes = hot->repeats >> 32, all = reads + writes;
-    hot->repeats = 0;
-    core->sim->attributed.number += all;
-    *core->tlb_accesses[CACHES_TLB_LOAD] += all;
-    if (core->line_refs)
-        *core->line_refs += all;
-    caches_l1_handle_at(l1_handle, line_in_page(line), ways);
-    caches_repeats(l1_handle, reads, writes);
+    const uint64_t line = line_in_page(va);
+    const uint32_t line_slot = page->slot + (uint32_t)line;
+    if (C2_UNLIKELY(core->tlb_accesses[CACHES_TLB_LOAD] != page->found.accesses)) {
+        settle_left(core);
+        core->tlb_accesses[CACHES_TLB_LOAD] = page->found.accesses;
+    }
+    hot->youngest = caches_l1_handle_words(core->words[CACHES_DATA], line, ways);
+    if (C2_LIKELY(caches_l1_handle_hit(hot->youngest, line_slot, ways))) {
+        *hot->event_log++ = line_slot; /* L1D is level index 0 */
+        hot->pending = slot->repeated;
+        C2_PROMISE(hit_holds(core, hot, CACHES_DATA, va, ways, ways));
+        return again ? C2_OK : sim_line_found(core, slot, va, err);
+    }
+    if (C2_UNLIKELY(page->slot == SIM_NO_SLOTS))
+        return refer_owned(core, hot, slot, va, true, ways, err);
+    return miss(core, hot, slot, rarely(va), ways, err);
 }
 
-/* There are repeats of the line before to be notified of, or it is loose. False: the reference is one more of it. */
-PART bool left(struct sim_core *core, struct hot *hot, uint64_t va, const uint32_t ways)
+/* The TLBs have lost the page, or have to be asked otherwise. */
+PART enum c2_status refer_refilled(struct sim_core *core, struct hot *hot, const struct sim_slot *slot, uint64_t va,
+                                   const uint32_t ways, struct c2_error *err)
 {
-    const bool loose = hot->repeats & LOOSE;
-    if (loose && (va & ~SIM_USUAL_LINE_MASK) == core->data_start)
-        return false;
-    hot->repeats &= ~LOOSE;
-    if (hot->repeats != 0)
-        flush(core, hot, loose ? core->data_start : hot->line_start, ways);
-    return true;
+    struct sim_page *const page = page_at(core, va);
+    if (caches_tlbs_hears(&page->found) && translated_and_notified(core, page, CACHES_TLB_LOAD, va))
+        return refer_translated(core, hot, slot, page, va, true, ways, err);
+    if (C2_UNLIKELY(page->slot == SIM_NO_SLOTS || !sim_refilled(core, page, (struct guest_va){va})))
+        return refer_owned(core, hot, slot, va, false, ways, err);
+    return refer_translated(core, hot, slot, page, va, false, ways, err);
+}
+
+/* Whose line it is, if that is remembered of it and not of all of its page; else NULL. */
+PART uint64_t *owner_of_line(struct sim_core *core, uint64_t va)
+{
+    const struct sim_owned_line *line = sim_owned_line(core, va);
+    return line->line == va >> SIM_USUAL_LINE_SHIFT ? line->refs : NULL;
 }
 
 /* To another line than the one before, mostly of a page that is remembered. */
 PART enum c2_status refer(struct sim_core *core, struct hot *hot, const struct sim_slot *slot, uint64_t va,
                           const uint32_t ways, struct c2_error *err)
 {
-    struct sim_page *const page = page_at(core, va);
     if (ways == 0)
         return refer_slowly(core, hot, slot, va, ways, err);
-    if (C2_UNLIKELY(hot->repeats != 0) && !left(core, hot, va, ways))
-        return refer_slowly(core, hot, slot, va, ways, err);
+    const struct sim_page *const page = page_at(core, va);
+    leave(core, hot);
     if (C2_UNLIKELY((va & SIM_USUAL_LINE_MASK) >= slot->limit || page->vpn != va >> C2_PAGE_SHIFT))
         return refer_slowly(core, hot, slot, va, ways, err);
     C2_PROMISE(sim_page_holds(core, page, (struct guest_va){va}));
-    uint64_t *refs = page->refs;
-    if (C2_UNLIKELY(!refs)) {
-        const struct sim_owned_line *line = sim_owned_line(core, va);
-        if (line->line != va >> SIM_USUAL_LINE_SHIFT)
-            return refer_slowly(core, hot, slot, va, ways, err);
-        refs = line->refs;
-    }
-    uint64_t *const accesses = page->found.accesses;
-    const bool again = translated(core, page, CACHES_TLB_LOAD, va);
-    if (C2_UNLIKELY(!again) && (page->slot == SIM_NO_SLOTS || !sim_refilled(core, page, (struct guest_va){va})))
-        return refer_owned(core, hot, slot, va, refs, false, ways, err);
-    enum c2_status status = C2_OK;
-    if (C2_UNLIKELY(!hits(core, hot, CACHES_DATA, page, va, slot->write, ways))) {
-        if (C2_UNLIKELY(page->slot == SIM_NO_SLOTS))
-            return refer_owned(core, hot, slot, va, refs, true, ways, err);
-        status = miss(core, hot, slot, page, va, ways, err);
-    } else if (C2_UNLIKELY(!again)) {
-        status = sim_line_found(core, slot, va, err);
-    }
-    core->tlb_accesses[CACHES_TLB_LOAD] = accesses;
-    core->line_refs = refs;
-    ++*refs;
+    uint64_t *const refs = C2_LIKELY(page->refs) ? page->refs : owner_of_line(core, va);
+    if (C2_UNLIKELY(!refs))
+        return refer_slowly(core, hot, slot, va, ways, err);
+    hot->refs = refs;
     hot->line_start = va & ~SIM_USUAL_LINE_MASK;
-    hot->repeats = slot->following;
-    C2_PROMISE(status != C2_OK || hit_holds(core, hot, CACHES_DATA, va, ways, ways));
-    return status;
+    return C2_LIKELY(found_again(core, page, CACHES_TLB_LOAD, va))
+               ? refer_translated(core, hot, slot, page, va, true, ways, err)
+               : refer_refilled(core, hot, slot, rarely(va), ways, err);
 }
 
 /* ------------------------------------------------------------------ records */
@@ -301,7 +406,7 @@ PART enum c2_status run_slots(struct sim_core *core, struct hot *hot, const stru
     for (; *words < end; ++*words, slot++) {
         const uint64_t va = **words;
         if (C2_LIKELY(va - hot->line_start < slot->limit) && !leaves(core, slot, va, ways)) {
-            hot->repeats += slot->repeated;
+            hot->pending += slot->repeated;
             continue;
         }
         const enum c2_status status = refer(core, hot, slot, va, ways, err);
@@ -362,7 +467,7 @@ PART enum c2_status run_record(struct sim_core *core, struct hot *hot, const str
     }
     if (C2_LIKELY(SHORTCUT(number < sim->plan_capacity && sim->plans[number].whole == (uint32_t)header))) {
         struct sim_plan *plan = &sim->plans[number];
-        if (plan->pending++ == 0)
+        if (++plan->pending == 0)
             sim->pending[sim->pending_count++] = number;
         return run_plan(core, hot, plan, words, ways, err);
     }

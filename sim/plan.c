@@ -31,7 +31,7 @@ static enum c2_status plan_reach(struct sim *sim, uint32_t number, struct c2_err
     if (!plans)
         return c2_fail_memory(err, "the simulator's table of blocks");
     for (uint64_t i = sim->plan_capacity; i < capacity; i++)
-        plans[i] = (struct sim_plan){.whole = SIM_NO_RUN};
+        plans[i] = (struct sim_plan){.whole = SIM_NO_RUN, .pending = SIM_NONE_PENDING};
     sim->plans = plans;
     sim->plan_capacity = (uint32_t)capacity;
     return C2_OK;
@@ -104,7 +104,7 @@ static void lay_slots(const struct sim *sim, const struct stream_block *block, s
             .repeated = (is_read ? SIM_REPEAT_READ : 0) + (is_write ? SIM_REPEAT_WRITE : 0),
             .following = is_read && is_write ? SIM_REPEAT_WRITE : 0,
             .code = plan->first.code + from->insn,
-            .limit = (uint16_t)(from->size <= sim->line_bytes ? sim->line_bytes - from->size + 1 : 0),
+            .limit = from->size <= sim->line_bytes ? sim->line_bytes - from->size + 1 : 0,
             .size = from->size,
             .write = !is_read,
         };
@@ -125,7 +125,8 @@ enum c2_status sim_plan_build(struct sim *sim, uint32_t number, struct c2_error 
     if (status != C2_OK || sim->plans[number].built)
         return status;
     const struct stream_block *block = stream_blocks_at(sim->blocks, number);
-    struct sim_plan plan = {.whole = SIM_NO_RUN, .built = true, .special = sim_block_is_special(block)};
+    struct sim_plan plan = {
+        .whole = SIM_NO_RUN, .pending = SIM_NONE_PENDING, .built = true, .special = sim_block_is_special(block)};
     if (sim->attributed.on) {
         status = sim_attribute_block(sim, block, &plan.first.code, err);
         if (status != C2_OK)

@@ -171,7 +171,9 @@ enum c2_status sim_ask_tlb(struct sim_core *core, enum sim_kind kind, struct sim
     enum c2_status status = C2_OK;
     if (core->tlb_on[side_of(kind)] && SHORTCUT(va.v >> C2_PAGE_SHIFT == core->tlb_page[tlb_side]))
         ++*core->tlb_accesses[tlb_side];
-    else if (core->tlb_on[side_of(kind)] && !sim_tlb_again_any(core, tlb_side, page, va))
+    else if (core->tlb_on[side_of(kind)] && sim_tlb_again_any(core, tlb_side, page, va))
+        ++*page->found.accesses;
+    else if (core->tlb_on[side_of(kind)])
         status = sim_tlb_enter(core, tlb_side, page, va, err);
     if (status == C2_OK)
         status = sim_ask_caches(core, kind, page, va, err);
@@ -196,6 +198,7 @@ enum caches_tried sim_try_tlb(struct sim_core *core, enum sim_kind kind, struct 
     C2_PROMISE(kind != SIM_FETCH && page->vpn == va.v >> C2_PAGE_SHIFT);
     if (!caches_tlbs_refill(core->tlb_refill, va, &page->found))
         return sim_tried(core, sim_ask_tlb(core, kind, page, va, err));
+    ++*page->found.accesses;
     core->tlb_accesses[CACHES_TLB_LOAD] = page->found.accesses;
     const enum c2_status status = sim_untranslated(core, CACHES_TLB_LOAD, va, 0, err);
     if (C2_UNLIKELY(status != C2_OK))

@@ -35,10 +35,10 @@ struct sim_page {
 struct sim_slot {
     uint64_t repeated;  /* what it adds to the repeats when its line is that of the access before */
     uint64_t following; /* and when it is not: the write of a modify repeats its read */
+    uint64_t limit;     /* of the offsets in a line at which the reference ends inside of it; 0: nowhere */
     uint32_t code;      /* of its instruction; with attribution */
-    uint16_t limit;     /* of the offsets in a line at which the reference ends inside of it; 0: nowhere */
     uint16_t size;
-    uint32_t write; /* whether its first access is one; 0 or 1 */
+    bool write; /* whether its first access is one */
 };
 
 /* The slots between two fetch line accesses. */
@@ -53,7 +53,7 @@ struct sim_fetch_run {
 /* A block, prepared at first sight for runs that do all of it. */
 struct sim_plan {
     uint32_t whole;   /* low half of the header of such a run; SIM_NO_RUN: there is none (see plan.c) */
-    uint32_t pending; /* whole runs that are not counted yet: sim->pending says of which plans there are any */
+    uint32_t pending; /* whole runs that are not counted yet, less one: sim->pending names the plans with any */
     struct sim_fetch_run first; /* its code: with attribution, of the block's first instruction */
     uint16_t insns, modifies;   /* what a run adds */
     uint16_t reads, writes;
@@ -64,6 +64,7 @@ struct sim_plan {
 #define SIM_PLAN_LINES 64                     /* it has no more of code, */
 #define SIM_PLAN_MOST C2_HOST_SIZE(1280, 192) /* and no more of these and slots together: see plan.c */
 #define SIM_NO_RUN UINT32_MAX
+#define SIM_NONE_PENDING UINT32_MAX
 #define SIM_NO_BLOCK UINT32_MAX
 #define SIM_NO_CUT UINT64_MAX
 
@@ -101,22 +102,27 @@ struct sim_core {
     struct sim *sim;     /* its simulator */
     uint64_t data_start; /* where the line of the last access begins if that was on the data side; or SIM_NO_START */
     uint64_t line_start; /* the same, if it has line_refs; else SIM_NO_START */
-    uint64_t repeats;    /* of that line since, not yet told to the caches, nor to its owner */
+    uint64_t repeats;    /* accesses of that line, not yet told to the caches, nor to its owner */
     uint64_t *line_refs; /* of the owner of all of that line; NULL: its references count for owners one by one */
     uint64_t line_mask;  /* of the offset in a line */
     unsigned line_shift;
     struct caches_l1_handle *l1_handle[2]; /* by enum caches_side */
     const uint32_t *far;                   /* caches_far() */
-    uint64_t fetch_line;                   /* virtual line of the last fetch; stays 0 on a machine without L1I */
-    uint32_t rep_block;                    /* of the last REP, if a fault has left it unfinished; else SIM_NO_BLOCK */
-    uint64_t rep_left;                     /* elements that it has still to do */
-    uint32_t code;                         /* with attribution: of the instruction that makes the accesses, */
-    const struct sim_slot *slot;           /* and in a whole run of a plan its slot; NULL: it is its fetch */
-    bool second;                           /* of a slot that reads and writes, the write is on its own */
-    bool alone;                            /* the record is no such run; then: */
-    uint64_t references;                   /* of the record, that have begun */
-    enum c2_status status;                 /* of what has failed: SIM_FAILED */
-    uint32_t untranslated; /* the bits of the access being made that go with its miss: see sim_untranslated() */
+    uint32_t *words[2]; /* of the first levels, by side: this and what follows for the loops of usual machines alone; */
+    uint64_t left;      /* accesses of lines that were left, as repeats, which are not counted yet; */
+    uint64_t fetched;   /* fetches that L1I had, likewise; */
+    uint64_t code_line; /* the first one of the page of the last fetch, if it is known, else SIM_NOWHERE; */
+    uint64_t code_word; /* and what the event log has of a hit of that line */
+    uint64_t fetch_line;         /* virtual line of the last fetch; stays 0 on a machine without L1I */
+    uint32_t rep_block;          /* of the last REP, if a fault has left it unfinished; else SIM_NO_BLOCK */
+    uint64_t rep_left;           /* elements that it has still to do */
+    uint32_t code;               /* with attribution: of the instruction that makes the accesses, */
+    const struct sim_slot *slot; /* and in a whole run of a plan its slot; NULL: it is its fetch */
+    bool second;                 /* of a slot that reads and writes, the write is on its own */
+    bool alone;                  /* the record is no such run; then: */
+    uint64_t references;         /* of the record, that have begun */
+    enum c2_status status;       /* of what has failed: SIM_FAILED */
+    uint32_t untranslated;       /* the bits of the access being made that go with its miss: see sim_untranslated() */
 
     bool tlb_on[2];                             /* by enum caches_side: these have TLBs */
     bool tlb_split;                             /* loads and stores have first levels of their own */
@@ -307,8 +313,8 @@ const uint64_t *sim_look_ahead(struct sim_core *core, const uint64_t *word, cons
 enum c2_status sim_fetch(struct sim_core *core, uint64_t start, uint32_t code, struct c2_error *err);
 enum c2_status sim_fetch_missed(struct sim_core *core, uint64_t start, uint32_t code, struct c2_error *err);
 /* A reference, whatever is known of it; and to another line than the one before, all of it inside, whose page is
- * remembered, and whose owner has these refs: where nothing is done yet, and where the TLBs have done their part, but
- * the slot of the line is not remembered. */
+ * remembered, and whose owner has these refs: where nothing is done yet, and where the TLBs have done their part but for
+ * the count, and the slot of the line is not remembered. */
 enum c2_status sim_refer(struct sim_core *core, const struct sim_slot *slot, uint64_t va, struct c2_error *err);
 enum c2_status sim_refer_anew(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t *refs,
                               struct c2_error *err);
@@ -538,6 +544,7 @@ static inline bool sim_tlb_again(struct sim_core *core, unsigned tlb_side, const
     uint64_t *const accesses = page->found.accesses;
     if (!caches_tlbs_again(&page->found, va.v >> C2_PAGE_SHIFT | tag))
         return false;
+    ++*accesses;
     C2_PROMISE(!core->tlb || caches_tlbs_found_holds(&page->found));
     core->tlb_accesses[tlb_side] = accesses;
     core->tlb_page[tlb_side] = core->tlb_split ? va.v >> C2_PAGE_SHIFT : SIM_NOWHERE;
@@ -554,7 +561,7 @@ static inline void sim_tlb_remember(struct sim_core *core, unsigned tlb_side, co
     core->tlb_accesses[tlb_side] = page->found.accesses;
 }
 
-/* A page that sim_tlb_again() does not know of may still be where it was. */
+/* A page that sim_tlb_again() does not know of may still be where it was; the access is not counted yet. */
 static inline bool sim_tlb_again_any(struct sim_core *core, unsigned tlb_side, const struct sim_page *page,
                                      struct guest_va va)
 {
@@ -739,8 +746,8 @@ enum c2_status sim_ask_tlb(struct sim_core *core, enum sim_kind kind, struct sim
                            struct c2_error *err);
 enum caches_tried sim_try_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
                               struct c2_error *err);
-/* The page that the first TLB of the data side has lost is in the second: the TLBs have done their part, and that there
- * was a miss of the first is notified with that of the line, or by sim_line_found(). False: nothing has changed; it is
+/* The page that the first TLB of the data side has lost is in the second: the TLBs have done their part but for the
+ * count, and that there was a miss of the first is notified with that of the line, or by sim_line_found(). False: nothing has changed; it is
  * not there, or has to be notified at once. */
 bool sim_refilled(struct sim_core *core, struct sim_page *page, struct guest_va va);
 enum c2_status sim_asked(struct sim_core *core, enum caches_tried tried, enum sim_kind kind,

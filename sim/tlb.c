@@ -128,6 +128,7 @@ enum c2_status sim_tlb_enter(struct sim_core *core, unsigned tlb_side, struct si
     const uint64_t *misses = caches_tlbs_first_misses(core->tlb), before = *misses;
     const bool refilled = caches_tlbs_refill(caches_tlbs_refill_of(core->tlb, side), va, &page->found);
     const unsigned reads = refilled ? 0 : caches_tlbs_access(core->tlb, side, va, page->entry_count, &page->found);
+    *page->found.accesses += refilled;
     sim_tlb_remember(core, tlb_side, page, va);
     if (*misses != before) {
         enum c2_status status = sim_untranslated(core, tlb_side, va, reads, err);

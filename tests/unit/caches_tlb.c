@@ -81,7 +81,10 @@ static void levels_refill_each_other(void **state)
 static bool refilled(const struct caches_tlbs *tlb, enum caches_tlb_side side, uint64_t vpn,
                      struct caches_tlb_found *found)
 {
-    return caches_tlbs_refill(caches_tlbs_refill_of(tlb, side), (struct guest_va){vpn << 12}, found);
+    const bool done = caches_tlbs_refill(caches_tlbs_refill_of(tlb, side), (struct guest_va){vpn << 12}, found);
+    if (done)
+        ++*found->accesses; /* the caller's to count */
+    return done;
 }
 
 static void refilled_from_the_second(void **state)
@@ -519,6 +522,7 @@ static unsigned access_again(struct caches_tlbs *tlb, struct found *found, unsig
     if (caches_tlbs_again(&mine->at, va >> 12 | caches_tlbs_tag(tlb, side)) ||
         caches_tlbs_again_any(&mine->at, caches_tlbs_tag(tlb, side), (struct guest_va){va})) {
         assert_true(caches_tlbs_found_holds(&mine->at));
+        ++*mine->at.accesses;
         return 0;
     }
     if (refilled(tlb, side, va >> 12, &mine->at)) {
