@@ -50,7 +50,9 @@ struct caches_l1_handle {
     struct caches_event_log_end *event_log;
     struct caches *caches;
     enum caches_tried (*others)(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t physical_line);
-    enum caches_tried (*missing)(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t physical_line);
+    /* first, second: what the caller has to add to the first two words of the record, which is complete then. */
+    enum caches_tried (*missing)(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t physical_line,
+                                 uint64_t first, uint64_t second);
 };
 /* Lent until destroy; NULL: the side has no level. */
 struct caches_l1_handle *caches_l1_handle(struct caches *caches, enum caches_side side);
@@ -95,7 +97,7 @@ static inline enum caches_tried caches_try_others(struct caches_l1_handle *l1_ha
 static inline enum caches_tried caches_try_missed(struct caches_l1_handle *l1_handle, bool write, uint32_t slot,
                                                   struct line_no physical_line)
 {
-    return l1_handle->missing(l1_handle, write, slot, physical_line.v);
+    return l1_handle->missing(l1_handle, write, slot, physical_line.v, 0, 0);
 }
 /* With what instructions sets are searched: from the slow twin on to what needs the youngest hosts; numbers that the
  * preprocessor knows. */
@@ -168,6 +170,21 @@ static inline enum caches_tried caches_defer_l1_handle(struct caches_l1_handle *
     return C2_UNLIKELY(caches_event_log_compact(l1_handle->event_log, access_site, access_site >> 32, bits))
                ? CACHES_FULL
                : CACHES_TRIED;
+}
+/* caches_try_missed() and caches_defer_l1_handle() in one, for an access site of no upper half: the record is a part of
+ * the event log, which may be full. Returns how many levels have missed: it has one word more. */
+static inline uint32_t caches_count_missed(struct caches_l1_handle *l1_handle, bool write, uint32_t slot,
+                                           struct line_no physical_line, uint64_t access_site, uint32_t bits)
+{
+    C2_PROMISE(access_site >> 32 == 0 && bits >> CACHES_BRIEF_BITS == 0);
+    struct caches_event_log_end *const event_log = l1_handle->event_log;
+    const enum caches_tried tried = l1_handle->missing(l1_handle, write, slot, physical_line.v,
+                                                       (uint64_t)bits << CACHES_TAPE_BITS, access_site << 32);
+    C2_PROMISE(tried == CACHES_MISSED);
+    (void)tried;
+    const uint32_t missed = *event_log->at >> CACHES_TAPE_MISSED & 15;
+    event_log->at += 1 + missed;
+    return missed;
 }
 /* What is at the end of the event log behind CACHES_MISSED is taken away, so that notes may come before it, and put
  * back. */
@@ -298,8 +315,8 @@ extern const struct caches_tlb_found caches_tlb_nowhere;
 bool caches_tlbs_found_holds(const struct caches_tlb_found *found); /* for C2_PROMISE, of a page that is somewhere */
 
 /* The same as caches_tlbs_access(), cheaper, for a page that was found: true: it was still there for this side, and the
- * access is done but for the count, which is the caller's to add to (*found->accesses); false: nothing has changed. What
- * was found holds for one page as long as its size is the same. key: see caches_tlbs_tag(). */
+ * access is done but for the count, which is the caller's to add to (*found->accesses); false: nothing has changed.
+ * What was found holds for one page as long as its size is the same. key: see caches_tlbs_tag(). */
 static inline bool caches_tlbs_again(const struct caches_tlb_found *found, uint64_t key)
 {
     if (!SHORTCUT(*found->at == key))

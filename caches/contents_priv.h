@@ -21,10 +21,12 @@ void cache_contents_link(struct caches *caches);
 /* ------------------------------------------------------------------ forms */
 #define CACHE_EIGHT 8u
 struct cache_form {
-    cache_access_function *any, *any_missed;
+    cache_access_function *any;
+    cache_miss_function *any_missed;
     /* Where all first levels have eight ways, in order of age, and the second, which is not exclusive, has its lines
      * so, too; the low bits of a line find the sets of these. NULL: there are none. */
-    cache_access_function *eight, *eight_missed;
+    cache_access_function *eight;
+    cache_miss_function *eight_missed;
 };
 extern const struct cache_form cache_form_scalar, cache_form_sse2, cache_form_avx2, cache_form_avx512;
 

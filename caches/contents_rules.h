@@ -283,11 +283,27 @@ static inline void note_asked(struct cache_level *level, uint32_t slot, bool hit
         cache_prefetch_used(level, slot, false);
 }
 
-/* A level below the first is asked. False: it misses, and is to be filled. by_age: its lines are in order of age, and
- * it is not exclusive. */
-PART bool ask(struct cache_level *level, uint64_t write, uint32_t tag, uint32_t set, const bool by_age)
+#if !CACHE_GENERAL
+
+/* A level below the first is asked, whose lines are in order of age, and which is not exclusive. False: it misses, and
+ * is to be filled. */
+PART bool ask_ordered(struct cache_level *level, uint64_t write, uint32_t tag, uint32_t set, const uint32_t ways)
 {
-    C2_PROMISE(!by_age || (level->ordered && !level->exclusive));
+    C2_PROMISE(level->ordered && !level->exclusive && level->sets.ways == ways);
+    uint32_t *words = level->sets.word + (size_t)set * cache_sets_stride(ways);
+    const uint32_t place = sets_find(words, tag, ways);
+    if (C2_UNLIKELY(place >= ways))
+        return false;
+    level->l1_handle.hits[write]++;
+    sets_youngest(words, place, ways);
+    return true;
+}
+
+#endif
+
+/* A level below the first is asked. False: it misses, and is to be filled. */
+PART bool ask(struct cache_level *level, uint64_t write, uint32_t tag, uint32_t set)
+{
     uint32_t *words = words_at(level, set);
     const uint32_t ways = level->sets.ways, place = sets_find(words, tag, ways);
     if (CACHE_GENERAL)
@@ -295,9 +311,9 @@ PART bool ask(struct cache_level *level, uint64_t write, uint32_t tag, uint32_t 
     if (C2_UNLIKELY(place >= ways))
         return false;
     level->l1_handle.hits[write] += !(CACHE_GENERAL && level->l1_handle.caches->trail.fetches);
-    if (!by_age && level->exclusive)
+    if (level->exclusive)
         move_up(level, words, place);
-    else if (by_age || level->ordered)
+    else if (level->ordered)
         sets_youngest(words, place, ways);
     else
         hit_by_policy(level, &words[place]);
@@ -314,6 +330,7 @@ struct missed {
     bool write;
     uint32_t slot;
     uint64_t line;
+    uint64_t first_add, second_add;      /* to the first two words of the record */
     const struct cache_request *request; /* of CACHE_GENERAL; it may be what a prefetcher fetches: trail.fetches */
 };
 
@@ -376,7 +393,7 @@ PART void fill_below(const struct missed *m, struct cache_level *level, uint32_t
 
 PART bool ask_further(const struct missed *m, struct cache_level *level, uint32_t n, uint32_t set)
 {
-    const bool hit = ask(level, m->write, m->slot + 1, set, false);
+    const bool hit = ask(level, m->write, m->slot + 1, set);
     if (CACHE_GENERAL)
         pass(m, level, n, hit);
     if (hit)
@@ -424,9 +441,9 @@ PART enum caches_tried fill_first(const struct missed *m, uint32_t count)
     const uint32_t set = set_asked(m, m->first);
     const bool dirty = take_dirty(m) || m->write;
     const uint64_t left = fill(m->first, set, cache_sets_word(m->slot + 1, dirty), m->line);
-    m->record[0] = m->first->l1_handle.missed + m->slot +
+    m->record[0] = m->first->l1_handle.missed + m->slot + m->first_add +
                    (count - 1) * (UINT64_C(1) << TAPE_MISSED | UINT64_C(1) << TAPE_BEHIND);
-    m->record[1] = (uint32_t)left;
+    m->record[1] = (uint32_t)left + m->second_add;
     if (m->first->depth != 0)
         m->caches->trail.lost = (uint32_t)(left >> 32);
     if (C2_UNLIKELY(m->caches->trail.pushed_count != 0))
@@ -445,10 +462,18 @@ PART uint32_t below_second(const struct missed *m, struct cache_level *third)
     return 1 + count;
 }
 
-PART struct missed missed_by(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t line)
+PART struct missed missed_by(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t line,
+                             uint64_t first_add, uint64_t second_add)
 {
-    return (struct missed){
-        l1_handle->caches, cache_level_of(l1_handle), l1_handle->event_log->at, write, slot, line, NULL};
+    return (struct missed){l1_handle->caches,
+                           cache_level_of(l1_handle),
+                           l1_handle->event_log->at,
+                           write,
+                           slot,
+                           line,
+                           first_add,
+                           second_add,
+                           NULL};
 }
 
 /* A hint for caches_far(): whatever the words between two misses are, nothing else depends on it. */
@@ -463,9 +488,10 @@ PART void look_far(const struct missed *m, const struct cache_level *second)
 /* The second level has missed as well. Levels are asked down to the one that has the line, and those that missed are
  * filled from there up. */
 static __attribute__((noinline)) enum caches_tried missed_further(struct caches_l1_handle *l1_handle, bool write,
-                                                                  uint32_t slot, uint64_t line)
+                                                                  uint32_t slot, uint64_t line, uint64_t first_add,
+                                                                  uint64_t second_add)
 {
-    const struct missed m = missed_by(l1_handle, write, slot, line);
+    const struct missed m = missed_by(l1_handle, write, slot, line, first_add, second_add);
     struct cache_level *second = m.first->next;
     C2_PROMISE(second && !second->clean);
     second->misses[(size_t)write]++;
@@ -485,15 +511,16 @@ static __attribute__((noinline)) enum caches_tried missed_further(struct caches_
 
 /* Any miss of any machine, at any level. */
 static __attribute__((noinline)) enum caches_tried missed_any(struct caches_l1_handle *l1_handle, bool write,
-                                                              uint32_t slot, uint64_t line)
+                                                              uint32_t slot, uint64_t line, uint64_t first_add,
+                                                              uint64_t second_add)
 {
-    const struct missed m = missed_by(l1_handle, write, slot, line);
+    const struct missed m = missed_by(l1_handle, write, slot, line, first_add, second_add);
     struct cache_level *second = m.first->next;
     C2_ASSERT(!(write && m.first->clean));
     m.first->misses[(size_t)write]++;
     cache_event_log_asked(m.first, slot);
-    if (second && !ask(second, write, slot + 1, cache_contents_set_of(second, line), false))
-        return missed_further(l1_handle, write, slot, line);
+    if (second && !ask(second, write, slot + 1, cache_contents_set_of(second, line)))
+        return missed_further(l1_handle, write, slot, line, first_add, second_add);
     return fill_first(&m, 1);
 }
 
@@ -505,7 +532,7 @@ static __attribute__((noinline)) enum caches_tried access_by_policy(struct cache
     uint32_t *words = words_at(first, cache_contents_set_of(first, line));
     const uint32_t place = sets_find(words, slot + 1, first->sets.ways);
     if (C2_UNLIKELY(place >= first->sets.ways))
-        return missed_any(l1_handle, write, slot, line);
+        return missed_any(l1_handle, write, slot, line, 0, 0);
     l1_handle->hits[(size_t)write]++;
     words[place] |= write;
     hit_by_policy(first, &words[place]);
@@ -520,7 +547,7 @@ static enum caches_tried access_any(struct caches_l1_handle *l1_handle, bool wri
     uint32_t *words = words_at(first, cache_contents_set_of(first, line));
     l1_handle->youngest = words;
     if (C2_UNLIKELY(!sets_hit(words, slot + 1, write, first->sets.ways)))
-        return missed_any(l1_handle, write, slot, line);
+        return missed_any(l1_handle, write, slot, line, 0, 0);
     l1_handle->hits[(size_t)write]++;
     return cache_event_log_hit(first, slot);
 }
@@ -538,23 +565,46 @@ static __attribute__((noinline)) enum caches_tried wrote(struct caches_l1_handle
     return CACHES_MISSED;
 }
 
-/* A miss of a first level of eight ways, nothing being above it. What the second level serves is most of it. Functions
- * without calls but at their ends: so neither a hit nor this needs a stack. */
-static enum caches_tried missed_eight(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t line)
+/* A miss of a first level of eight ways, nothing being above it. What the second level serves is most of it. ways: of
+ * the second. Functions without calls but at their ends: so neither a hit nor this needs a stack. */
+PART enum caches_tried missed_before(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t line,
+                                     uint64_t first_add, uint64_t second_add, const uint32_t ways)
 {
     struct cache_level *first = cache_level_of(l1_handle), *second = first->next;
     uint32_t *const words = l1_handle->youngest;
-    C2_PROMISE(!(write && first->clean) && first->depth == 0);
+    C2_PROMISE(!(write && first->clean) && first->depth == 0 && second->sets.ways == ways);
     first->misses[(size_t)write]++;
     l1_handle->notified = slot;
-    if (!ask(second, write, slot + 1, (uint32_t)line & second->l1_handle.set_mask, true))
-        return missed_further(l1_handle, write, slot, line);
+    if (!ask_ordered(second, write, slot + 1, (uint32_t)line & second->l1_handle.set_mask, ways))
+        return missed_further(l1_handle, write, slot, line, first_add, second_add);
     uint64_t *const at = l1_handle->event_log->at;
     const uint32_t victim = words[CACHE_EIGHT - 1];
     sets_front(words, CACHE_EIGHT - 1, cache_sets_word(slot + 1, write), CACHE_EIGHT);
-    at[0] = l1_handle->missed + slot;
-    at[1] = cache_sets_tag(victim);
+    at[0] = l1_handle->missed + slot + first_add;
+    at[1] = cache_sets_tag(victim) + second_add;
     return C2_UNLIKELY(victim & CACHE_SETS_DIRTY) ? wrote(l1_handle, victim) : CACHES_MISSED;
+}
+
+static __attribute__((noinline)) enum caches_tried missed_before_any(struct caches_l1_handle *l1_handle, bool write,
+                                                                     uint32_t slot, uint64_t line, uint64_t first_add,
+                                                                     uint64_t second_add)
+{
+    const uint32_t ways = cache_level_of(l1_handle)->next->sets.ways;
+    return missed_before(l1_handle, write, slot, line, first_add, second_add, ways);
+}
+
+/* Most second levels have four ways, or eight. */
+static enum caches_tried missed_eight(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t line,
+                                      uint64_t first_add, uint64_t second_add)
+{
+    switch (cache_level_of(l1_handle)->next->sets.ways) {
+    case 4:
+        return missed_before(l1_handle, write, slot, line, first_add, second_add, 4);
+    case 8:
+        return missed_before(l1_handle, write, slot, line, first_add, second_add, 8);
+    default:
+        return missed_before_any(l1_handle, write, slot, line, first_add, second_add);
+    }
 }
 
 static enum caches_tried access_eight(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t line)
@@ -563,7 +613,7 @@ static enum caches_tried access_eight(struct caches_l1_handle *l1_handle, bool w
     uint32_t *const words = &l1_handle->word[((uint32_t)line & l1_handle->set_mask) * CACHE_EIGHT];
     l1_handle->youngest = words;
     if (C2_UNLIKELY(!sets_hit(words, slot + 1, write, CACHE_EIGHT)))
-        return missed_eight(l1_handle, write, slot, line);
+        return missed_eight(l1_handle, write, slot, line, 0, 0);
     l1_handle->hits[(size_t)write]++;
     return cache_event_log_hit(cache_level_of(l1_handle), slot);
 }

@@ -43,6 +43,8 @@ struct caches;
  * the trail. */
 typedef enum caches_tried cache_access_function(struct caches_l1_handle *l1_handle, bool write, uint32_t slot,
                                                 uint64_t line);
+typedef enum caches_tried cache_miss_function(struct caches_l1_handle *l1_handle, bool write, uint32_t slot,
+                                              uint64_t line, uint64_t first_add, uint64_t second_add);
 
 /* Where that is written down (event log.c). */
 struct cache_event_log {
@@ -56,7 +58,7 @@ struct caches {
     bool usual;                            /* accesses go by contents.c; and then these: */
     cache_access_function *access;         /* at the ports of data and fetches */
     cache_access_function *access_any;     /* at any level */
-    cache_access_function *missed;         /* the rest of `access` where the level asked first does not have the line */
+    cache_miss_function *missed;           /* the rest of `access` where the level asked first does not have the line */
     unsigned form;                         /* whose these are */
     uint32_t far;                          /* caches_far(); 0 where there are but two levels */
     const uint64_t *far_at;                /* on the event log: the last miss of the second level */

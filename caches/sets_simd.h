@@ -192,24 +192,38 @@ SETS_INLINE void sets_front(uint32_t *words, uint32_t place, uint32_t word, uint
 
 #if CACHE_FORM >= CACHE_FORM_AVX2
 
-/* Where each of eight words comes from, when that at the place becomes the youngest. */
-SETS_INLINE __m256i order_of(uint32_t place)
+/* Where each of eight words comes from, when that at the place becomes the youngest; bit: of the place. (The table has
+ * gaps: so a search, which comes to a bit, need not make a number of it.) */
+SETS_INLINE __m256i order_of(uint32_t bit)
 {
-    static const uint32_t order[8][8] __attribute__((aligned(32))) = {
-        {0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 2, 3, 4, 5, 6, 7}, {2, 0, 1, 3, 4, 5, 6, 7}, {3, 0, 1, 2, 4, 5, 6, 7},
-        {4, 0, 1, 2, 3, 5, 6, 7}, {5, 0, 1, 2, 3, 4, 6, 7}, {6, 0, 1, 2, 3, 4, 5, 7}, {7, 0, 1, 2, 3, 4, 5, 6}};
-    return _mm256_load_si256((const __m256i *)(const void *)order[place]);
+    static const uint32_t order[1 << 7 | 1][8] __attribute__((aligned(32))) = {
+        [1 << 0] = {0, 1, 2, 3, 4, 5, 6, 7}, [1 << 1] = {1, 0, 2, 3, 4, 5, 6, 7}, [1 << 2] = {2, 0, 1, 3, 4, 5, 6, 7},
+        [1 << 3] = {3, 0, 1, 2, 4, 5, 6, 7}, [1 << 4] = {4, 0, 1, 2, 3, 5, 6, 7}, [1 << 5] = {5, 0, 1, 2, 3, 4, 6, 7},
+        [1 << 6] = {6, 0, 1, 2, 3, 4, 5, 7}, [1 << 7] = {7, 0, 1, 2, 3, 4, 5, 6}};
+    return _mm256_load_si256((const __m256i *)(const void *)order[bit]);
+}
+
+SETS_INLINE __m128i order_of_four(uint32_t place)
+{
+    static const uint32_t order[4][4]
+        __attribute__((aligned(16))) = {{0, 1, 2, 3}, {1, 0, 2, 3}, {2, 0, 1, 3}, {3, 0, 1, 2}};
+    return _mm_load_si128((const __m128i *)(const void *)order[place]);
 }
 
 #endif
 
-/* The word at the place becomes the youngest. Of eight ways that is one of eight orders. */
+/* The word at the place becomes the youngest. Of eight ways that is one of eight orders, of four one of four. */
 SETS_INLINE void sets_youngest(uint32_t *words, uint32_t place, uint32_t ways)
 {
 #if CACHE_FORM >= CACHE_FORM_AVX2
     if (ways == 8) {
         const __m256i old = _mm256_loadu_si256(OCT(words, 0));
-        _mm256_storeu_si256(OCT(words, 0), _mm256_permutevar8x32_epi32(old, order_of(place)));
+        _mm256_storeu_si256(OCT(words, 0), _mm256_permutevar8x32_epi32(old, order_of(1u << place)));
+        return;
+    }
+    if (ways == 4) {
+        const __m128 old = _mm_castsi128_ps(_mm_loadu_si128(QUAD(words, 0)));
+        _mm_storeu_si128(QUAD(words, 0), _mm_castps_si128(_mm_permutevar_ps(old, order_of_four(place))));
         return;
     }
 #endif
@@ -238,7 +252,7 @@ SETS_INLINE bool sets_hit_oct(uint32_t *words, uint32_t tag, uint32_t write)
     const uint32_t bits = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(equal));
     if (C2_UNLIKELY(bits == 0))
         return false;
-    const __m256i moved = _mm256_permutevar8x32_epi32(old, order_of((uint32_t)__builtin_ctz(bits)));
+    const __m256i moved = _mm256_permutevar8x32_epi32(old, order_of(bits));
     const __m256i dirty = _mm256_setr_epi32((int)write, 0, 0, 0, 0, 0, 0, 0); /* of the first word */
     _mm256_storeu_si256(OCT(words, 0), _mm256_or_si256(moved, dirty));
     return true;

@@ -216,9 +216,19 @@ enum c2_status sim_refer_unslotted(struct sim_core *core, const struct sim_slot 
     return sim_asked(core, CACHES_UNTRIED, first_kind(slot), page, (struct guest_va){va}, err);
 }
 
+/* That the TLBs have missed is counted for the access site, which is mostly known without a request. */
 enum c2_status sim_line_found(struct sim_core *core, const struct sim_slot *slot, uint64_t va, struct c2_error *err)
 {
+    const struct sim_attribution *to = &core->sim->attributed.to;
     enter_slot(core, slot);
+    const struct sim_last_access_site *last = sim_last_access_site(core, (struct guest_va){va});
+    if (C2_LIKELY(last && core->untranslated != 0)) {
+        C2_PROMISE(sim_last_access_site_holds(core, first_kind(slot), (struct guest_va){va}, last->word));
+        const unsigned reads = core->untranslated >> SIM_COUNTED_READS & 7;
+        core->untranslated = 0;
+        to->untranslated(to->self, last->word, reads);
+        return C2_OK;
+    }
     return sim_translated(core, first_kind(slot), (struct guest_va){va}, C2_OK, err);
 }
 
@@ -227,7 +237,6 @@ enum c2_status sim_line_missed(struct sim_core *core, const struct sim_slot *slo
 {
     C2_PROMISE(page->vpn == va >> C2_PAGE_SHIFT);
     enter_slot(core, slot);
-    core->sim->attributed.number++;
     return sim_missed_data(core, slot->write ? SIM_WRITE : SIM_READ, page, (struct guest_va){va}, err);
 }
 

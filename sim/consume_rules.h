@@ -16,7 +16,7 @@
  * sim_core and give it back. (In memory each slot would wait for the store of the one before.) Of any machine the first
  * two alone, and only repeats change here.
  * What a line access adds to counters is added when the line is left: `pending` are its accesses, the one that found it
- * in L1D included. */
+ * in L1D, or missed it, included. */
 struct hot {
     uint64_t line_start;
     uint64_t pending;    /* as sim_core.repeats */
@@ -26,10 +26,11 @@ struct hot {
 };
 
 /* Records that begin in so many words of a batch go by before the event log is looked at, or ahead. There is room on it
- * for the hits of all of them, and of the last one whatever it is, when they begin and behind each call; a call looks
- * to its own. */
-#define STRIDE C2_HOST_SIZE(16, 4)
-#define ROOM (STRIDE * SIM_PLAN_LINES + SIM_PLAN_MOST)
+ * for all of them, and the last one whatever it is, when they begin and behind each call that is not to L1D's next
+ * level alone: a word for a fetch, two for a reference; a call looks to its own. */
+#define STRIDE C2_HOST_SIZE(16, 2)
+#define ROOM (STRIDE * (SIM_PLAN_LINES + 2) + 2 * SIM_PLAN_MOST)
+_Static_assert(ROOM < STREAM_BATCH_WORDS - CACHES_TAPE_SLACK, "an event log has room for more");
 
 #define PAGE_BYTES_SHIFT 6u /* of struct sim_page */
 
@@ -49,7 +50,8 @@ static __attribute__((noinline)) void settle_left(struct sim_core *core)
     core->left = 0;
     core->sim->attributed.number += reads + writes;
     *core->tlb_accesses[CACHES_TLB_LOAD] += reads + writes;
-    caches_l1_handle_count(core->l1_handle[CACHES_DATA], reads, writes);
+    caches_l1_handle_count(core->l1_handle[CACHES_DATA], reads - core->missed[0], writes - core->missed[1]);
+    core->missed[0] = core->missed[1] = 0;
 }
 
 static __attribute__((noinline)) void settle_fetched(struct sim_core *core)
@@ -94,7 +96,8 @@ PART void hot_store(struct sim_core *core, const struct hot *hot, const uint32_t
 }
 
 /* The line of the last data access has counted for owners one by one: what is pending of it is counted now, and from
- * now on it counts for the owner of all of it, if that is remembered. If it is not, references to the line go slowly. */
+ * now on it counts for the owner of all of it, if that is remembered. If it is not, references to the line go slowly.
+ * */
 static __attribute__((noinline)) void adopt_line(struct sim_core *core)
 {
     C2_PROMISE(!core->line_refs && core->line_start == SIM_NO_START);
@@ -154,8 +157,8 @@ PART enum c2_status back(struct sim_core *core, struct hot *hot, enum c2_status 
 
 /* ------------------------------------------------------------------ one access */
 
-/* Where the page of an address is remembered. (The distance from the first one is added to the core, so that the rest of
- * it is a constant: the compiler does not look into it.) */
+/* Where the page of an address is remembered. (The distance from the first one is added to the core, so that the rest
+ * of it is a constant: the compiler does not look into it.) */
 PART struct sim_page *page_at(struct sim_core *core, uint64_t va)
 {
     _Static_assert(sizeof(struct sim_page) == 1 << PAGE_BYTES_SHIFT, "so it is a shift");
@@ -296,6 +299,23 @@ PART uint64_t rarely(uint64_t va)
     return va;
 }
 
+/* Whose access site is not known, or has to be notified with more. */
+PART enum c2_status miss_any(struct sim_core *core, const struct sim_slot *slot, const struct sim_page *page,
+                             uint64_t va, struct c2_error *err)
+{
+    const uint32_t line = (uint32_t)line_in_page(va);
+    settle_left(core); /* a listener may have to know the number of the access: */
+    settle_fetched(core);
+    core->sim->attributed.number++;
+    const enum caches_tried tried = caches_try_missed(core->l1_handle[CACHES_DATA], slot->write, page->slot + line,
+                                                      (struct line_no){page->line + line});
+    C2_PROMISE(tried == CACHES_MISSED);
+    (void)tried;
+    const enum c2_status status = sim_line_missed(core, slot, page, va, err);
+    core->sim->attributed.number--; /* it is pending */
+    return status;
+}
+
 /* The first level does not have it, and the TLBs have done their part: the levels below are asked, and what is to be
  * said of it goes on the event log. */
 PART enum c2_status miss(struct sim_core *core, struct hot *hot, const struct sim_slot *slot, uint64_t va,
@@ -305,26 +325,32 @@ PART enum c2_status miss(struct sim_core *core, struct hot *hot, const struct si
     C2_PROMISE(page->slot != SIM_NO_SLOTS);
     struct caches_l1_handle *const l1_handle = core->l1_handle[CACHES_DATA];
     const uint32_t line = (uint32_t)line_in_page(va);
-    ++*core->tlb_accesses[CACHES_TLB_LOAD];
-    ++*hot->refs;
-    hot->pending = slot->following;
-    if (C2_UNLIKELY(!core->sim->counts_plain)) { /* a listener may have to know its number */
-        settle_left(core);
-        settle_fetched(core);
-    }
+    const bool write = slot->write;
+    enum c2_status status = C2_OK;
+    uint32_t missed = 0;
+    hot->pending = slot->repeated;
     l1_handle->event_log->at = hot->event_log;
-    caches_l1_handle_at(l1_handle, line, ways);
-    const enum caches_tried tried = caches_try_missed(l1_handle, slot->write, page->slot + line,
-                                                      (struct line_no){page->line + line});
-    C2_PROMISE(tried == CACHES_MISSED);
-    (void)tried;
-    const enum c2_status status = keep_room(core, sim_line_missed(core, slot, page, va, err), err);
+    l1_handle->youngest = hot->youngest;
+    core->code = slot->code;
+    const struct sim_last_access_site *const last = sim_last_access_site(core, (struct guest_va){va});
+    if (C2_LIKELY(last && last->word >> 32 == 0)) {
+        C2_PROMISE(sim_last_access_site_holds(core, write ? SIM_WRITE : SIM_READ, (struct guest_va){va}, last->word));
+        const uint32_t bits = sim_miss_bits(core, write ? SIM_WRITE : SIM_READ, page);
+        missed = caches_count_missed(l1_handle, write, page->slot + line, (struct line_no){page->line + line},
+                                     last->word, bits);
+    } else {
+        status = miss_any(core, slot, page, va, err);
+    }
+    core->missed[write]++;
+    if (C2_UNLIKELY(missed != 1))
+        status = keep_room(core, status, err);
     hot->event_log = l1_handle->event_log->at;
     C2_PROMISE(status != C2_OK || hit_holds(core, hot, CACHES_DATA, va, ways, ways));
     return status;
 }
 
-/* Of a page that the TLBs have, but for the count; `again`: they had it where they had it last. The line was entered. */
+/* Of a page that the TLBs have, but for the count; `again`: they had it where they had it last. The line was entered.
+ * */
 PART enum c2_status refer_translated(struct sim_core *core, struct hot *hot, const struct sim_slot *slot,
                                      const struct sim_page *page, uint64_t va, const bool again, const uint32_t ways,
                                      struct c2_error *err)

@@ -110,6 +110,7 @@ struct sim_core {
     const uint32_t *far;                   /* caches_far() */
     uint32_t *words[2]; /* of the first levels, by side: this and what follows for the loops of usual machines alone; */
     uint64_t left;      /* accesses of lines that were left, as repeats, which are not counted yet; */
+    uint64_t missed[2]; /* so many reads and writes of them, or of the line that is not left, have missed L1D; */
     uint64_t fetched;   /* fetches that L1I had, likewise; */
     uint64_t code_line; /* the first one of the page of the last fetch, if it is known, else SIM_NOWHERE; */
     uint64_t code_word; /* and what the event log has of a hit of that line */
@@ -313,8 +314,8 @@ const uint64_t *sim_look_ahead(struct sim_core *core, const uint64_t *word, cons
 enum c2_status sim_fetch(struct sim_core *core, uint64_t start, uint32_t code, struct c2_error *err);
 enum c2_status sim_fetch_missed(struct sim_core *core, uint64_t start, uint32_t code, struct c2_error *err);
 /* A reference, whatever is known of it; and to another line than the one before, all of it inside, whose page is
- * remembered, and whose owner has these refs: where nothing is done yet, and where the TLBs have done their part but for
- * the count, and the slot of the line is not remembered. */
+ * remembered, and whose owner has these refs: where nothing is done yet, and where the TLBs have done their part but
+ * for the count, and the slot of the line is not remembered. */
 enum c2_status sim_refer(struct sim_core *core, const struct sim_slot *slot, uint64_t va, struct c2_error *err);
 enum c2_status sim_refer_anew(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t *refs,
                               struct c2_error *err);
@@ -644,16 +645,24 @@ static inline bool sim_last_access_site_holds(struct sim_core *core, enum sim_ki
     return sim_ask_access_site(core, kind, va, &access_site, NULL) == C2_OK && access_site == word;
 }
 
+/* The access site of an access of data by the instruction core->code, if it is known without a request; else NULL.
+ * Where misses are only counted. */
+static inline const struct sim_last_access_site *sim_last_access_site(const struct sim_core *core, struct guest_va va)
+{
+    const struct sim_last_access_sites *all = core->sim->attributed.access_sites;
+    if (!SHORTCUT(core->code < all->room))
+        return NULL;
+    const struct sim_last_access_site *last = &all->code[core->code];
+    return SHORTCUT(va.v - last->start < last->bytes && last->epoch == all->epoch) ? last : NULL;
+}
+
 /* Behind CACHES_MISSED, of data: sim_classifier_missed(), with the usual way of it as a part. page: that of va. */
 static inline enum c2_status sim_missed_data(struct sim_core *core, enum sim_kind kind, const struct sim_page *page,
                                              struct guest_va va, struct c2_error *err)
 {
     C2_PROMISE(kind == SIM_READ || kind == SIM_WRITE);
-    const struct sim_last_access_sites *all = core->sim->attributed.access_sites;
-    if (!SHORTCUT(core->code < all->room))
-        return sim_classifier_missed(core, kind, va, err);
-    const struct sim_last_access_site *last = &all->code[core->code];
-    if (!SHORTCUT(va.v - last->start < last->bytes && last->epoch == all->epoch))
+    const struct sim_last_access_site *last = sim_last_access_site(core, va);
+    if (C2_UNLIKELY(!last))
         return sim_classifier_missed(core, kind, va, err);
     C2_PROMISE(sim_last_access_site_holds(core, kind, va, last->word));
     const uint32_t bits = sim_miss_bits(core, kind, page);
@@ -747,8 +756,8 @@ enum c2_status sim_ask_tlb(struct sim_core *core, enum sim_kind kind, struct sim
 enum caches_tried sim_try_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
                               struct c2_error *err);
 /* The page that the first TLB of the data side has lost is in the second: the TLBs have done their part but for the
- * count, and that there was a miss of the first is notified with that of the line, or by sim_line_found(). False: nothing has changed; it is
- * not there, or has to be notified at once. */
+ * count, and that there was a miss of the first is notified with that of the line, or by sim_line_found(). False:
+ * nothing has changed; it is not there, or has to be notified at once. */
 bool sim_refilled(struct sim_core *core, struct sim_page *page, struct guest_va va);
 enum c2_status sim_asked(struct sim_core *core, enum caches_tried tried, enum sim_kind kind,
                          const struct sim_page *page, struct guest_va va, struct c2_error *err);
