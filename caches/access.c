@@ -56,13 +56,11 @@ static inline void sign(struct caches *caches, const struct cache_level *first, 
     caches->lines.signature = cache_signature(instruction);
 }
 
-enum c2_status cache_access_from(struct caches *caches, struct cache_request *request, struct caches_outcome *outcome,
-                                 struct c2_error *err)
+static enum c2_status general_access(struct caches *caches, const struct cache_request *request,
+                                     struct caches_outcome *outcome, struct c2_error *err)
 {
-    struct cache_level *first = request->first;
-    request->slot = caches_slot(caches, request->line.physical_line);
-    if (request->slot == LINES_NO_SLOT ||
-        C2_UNLIKELY(first->clean && !cache_classifier_reach(caches->classifier, first->level_index, request->slot)))
+    const struct cache_level *first = request->first;
+    if (C2_UNLIKELY(first->clean && !cache_classifier_reach(caches->classifier, first->level_index, request->slot)))
         return no_room(err);
     if (C2_UNLIKELY(caches->prefetch)) {
         if (!cache_prefetch_reach(caches))
@@ -73,7 +71,6 @@ enum c2_status cache_access_from(struct caches *caches, struct cache_request *re
         cache_instructed_asked(caches, request->line.physical_line);
         cache_instructed_accessed(caches, request->slot);
     }
-    sign(caches, first, request->line.virtual_line);
     if (C2_UNLIKELY(caches->coherence))
         if (!cache_coherence_reach(caches) || !cache_coherence_before(caches, request))
             return c2_fail_memory(err, "what cores share");
@@ -85,14 +82,12 @@ enum c2_status cache_access_from(struct caches *caches, struct cache_request *re
         if (request->write)
             access_store(caches, request, has);
     }
-    if (C2_UNLIKELY(caches->classifier->rows.failed))
-        return no_room(err);
     if (C2_UNLIKELY(caches->coherence) && !cache_coherence_after(caches, request, has, outcome))
         return c2_fail_memory(err, "what cores share");
     return C2_UNLIKELY(caches->prefetchers) ? cache_prefetch_follow(caches, request, err) : C2_OK;
 }
 
-/* ------------------------------------------------------------------ usual machines */
+/* ------------------------------------------------------------------ any machine */
 
 uint32_t caches_slot(struct caches *caches, struct line_no physical_line)
 {
@@ -104,57 +99,43 @@ uint32_t caches_slot(struct caches *caches, struct line_no physical_line)
     return added && !(cache_contents_reach(caches) && cache_event_log_group(caches)) ? LINES_NO_SLOT : slot;
 }
 
-/* access: caches->access or access_any. */
-static inline enum c2_status usual_access(struct caches *caches, cache_access_function *access,
-                                          struct cache_level *first, bool write, struct cache_line line, uint32_t *last,
-                                          struct caches_outcome *outcome, struct c2_error *err)
+static void usual_access(struct caches *caches, const struct cache_request *request, struct caches_outcome *outcome)
 {
-    C2_ASSERT(((line.virtual_line.v ^ line.physical_line.v) & caches->page_mask) == 0);
-    const uint32_t slot = caches_slot(caches, line.physical_line);
-    if (C2_UNLIKELY(slot == LINES_NO_SLOT))
-        return no_room(err);
-    *last = slot;
-    sign(caches, first, line.virtual_line);
-    if (access(&first->l1_handle, write, slot, line.physical_line.v) == CACHES_MISSED) {
+    struct cache_level *first = request->first;
+    cache_access_function *access = first->depth == 0 ? caches->access : caches->access_any;
+    if (access(&first->l1_handle, request->write, request->slot, request->line.physical_line.v) == CACHES_MISSED)
         caches_classify(caches, outcome);
-        return C2_UNLIKELY(caches->classifier->rows.failed) ? no_room(err) : C2_OK;
-    }
-    if (outcome)
+    else if (outcome)
         cache_notify_hit(outcome, first->depth);
-    C2_PROMISE(cache_access_holds(caches, slot));
-    return C2_OK;
 }
 
-enum c2_status cache_access_at(struct caches *caches, struct cache_level *first, struct cache_line line,
-                               struct caches_outcome *outcome, struct c2_error *err)
+enum c2_status cache_access_at(struct caches *caches, struct cache_request *request, struct caches_outcome *outcome,
+                               struct c2_error *err)
 {
-    struct cache_request request = {.first = first, .line = line};
-    if (caches->usual)
-        return usual_access(caches, caches->access_any, first, false, line, &request.slot, outcome, err);
-    enum c2_status status = cache_access_from(caches, &request, outcome, err);
-    C2_PROMISE(status != C2_OK || cache_access_holds(caches, request.slot));
-    return status;
-}
-
-static enum c2_status access_any(struct caches *caches, enum caches_side side, bool write, struct cache_line line,
-                                 struct caches_outcome *outcome, struct c2_error *err)
-{
-    struct cache_request request = {.write = write, .first = caches->port[side], .line = line};
-    enum c2_status status = cache_access_from(caches, &request, outcome, err);
-    caches->last[side] = request.slot;
-    C2_PROMISE(status != C2_OK || cache_access_holds(caches, request.slot));
+    C2_ASSERT(request->first);
+    C2_ASSERT(((request->line.virtual_line.v ^ request->line.physical_line.v) & caches->page_mask) == 0);
+    enum c2_status status = C2_OK;
+    request->slot = caches_slot(caches, request->line.physical_line);
+    if (C2_UNLIKELY(request->slot == LINES_NO_SLOT))
+        return no_room(err);
+    sign(caches, request->first, request->line.virtual_line);
+    if (C2_LIKELY(caches->usual))
+        usual_access(caches, request, outcome);
+    else
+        status = general_access(caches, request, outcome, err);
+    if (C2_UNLIKELY(caches->classifier->rows.failed))
+        return no_room(err);
+    C2_PROMISE(status != C2_OK || cache_access_holds(caches, request->slot));
     return status;
 }
 
 enum c2_status caches_access(struct caches *caches, enum caches_side side, bool write, struct line_no virtual_line,
                              struct line_no physical_line, struct caches_outcome *outcome, struct c2_error *err)
 {
-    struct cache_level *first = caches->port[side];
-    const struct cache_line line = {virtual_line, physical_line};
-    C2_ASSERT(first);
-    return C2_LIKELY(caches->usual)
-               ? usual_access(caches, caches->access, first, write, line, &caches->last[side], outcome, err)
-               : access_any(caches, side, write, line, outcome, err);
+    struct cache_request request = {.write = write, .first = caches->port[side], .line = {virtual_line, physical_line}};
+    enum c2_status status = cache_access_at(caches, &request, outcome, err);
+    caches->last[side] = request.slot;
+    return status;
 }
 
 enum caches_tried cache_untried(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t line)

@@ -58,6 +58,8 @@ void caches_check(const struct caches *caches)
         check_level_counts(caches, &caches->level[i]);
     cache_classifier_check(caches->classifier);
     cache_contents_check(caches);
+    for (uint32_t slot = 0; slot < caches->lines.groups << LINES_GROUP_SHIFT; slot++)
+        cache_line_holds(caches, slot);
     for (uint32_t slot = 0; caches->coherence && slot < caches->coherence->room; slot++)
         if (slot < caches->lines.groups << LINES_GROUP_SHIFT)
             cache_coherence_holds(caches, slot);

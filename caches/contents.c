@@ -26,7 +26,7 @@
  *   begins at a first level of eight ways, as most have, with these as a constant. There a miss that the second level
  *   serves is a part of the function that found it, and needs no stack. No content and no count is another.
  *
- * Invariants (cache_contents_check)
+ * Invariants (cache_contents_check, cache_line_holds)
  *   Those of hierarchy.c: an inclusive level has every line of the levels above, an exclusive one none, where the card
  *   says so, L1I has nothing dirty. A line is in the set that it belongs to. Those of sets and policies.
  *
@@ -172,24 +172,6 @@ void cache_contents_link(struct caches *caches)
 
 /* ------------------------------------------------------------------ invariants */
 
-static bool contents_has(const struct cache_level *level, uint32_t tag)
-{
-    C2_ASSERT(tag != 0);
-    const uint64_t line = cache_lines_line(level->lines, tag - 1);
-    const uint32_t ways = level->sets.ways, set = cache_contents_set_with(level, tag - 1, line);
-    return cache_sets_find(cache_sets_at(&level->sets, set), tag, ways) < ways;
-}
-
-static void contents_check_line(const struct cache_level *level, uint32_t set, uint32_t word)
-{
-    const uint32_t tag = cache_sets_tag(word);
-    C2_ASSERT(cache_contents_set_with(level, tag - 1, cache_lines_line(level->lines, tag - 1)) == set);
-    C2_ASSERT(!(word & CACHE_SETS_DIRTY) || (!level->clean && !level->through));
-    C2_ASSERT(!level->apart_from || !contents_has(level->apart_from, tag));
-    for (const struct cache_level *below = level->next; below; below = below->next)
-        C2_ASSERT(!below->inclusive || contents_has(below, tag));
-}
-
 void cache_contents_check(const struct caches *caches)
 {
     for (uint32_t i = 0; i < caches->node_count; i++) {
@@ -201,8 +183,9 @@ void cache_contents_check(const struct caches *caches)
         for (uint32_t set = 0; set < level->sets.set_count; set++)
             for (uint32_t place = 0; place < level->sets.ways; place++) {
                 const uint32_t word = cache_sets_at(&level->sets, set)[place];
-                if (word != 0)
-                    contents_check_line(level, set, word);
+                const uint32_t slot = cache_sets_tag(word) - 1;
+                C2_ASSERT(word == 0 ||
+                          cache_contents_set_with(level, slot, cache_lines_line(level->lines, slot)) == set);
             }
     }
 }

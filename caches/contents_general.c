@@ -105,7 +105,6 @@ static struct missed missed_by_request(struct caches *caches, const struct cache
 enum caches_tried cache_contents_access(struct caches *caches, const struct cache_request *request,
                                         struct cache_level **has)
 {
-    C2_ASSERT(((request->line.virtual_line.v ^ request->line.physical_line.v) & caches->page_mask) == 0);
     C2_ASSERT(!(request->write && request->first->clean));
     struct cache_level *first = request->first;
     uint32_t *words = words_at(first, cache_contents_set_named(first, request->line));

@@ -96,13 +96,9 @@ struct cache_request {
     uint32_t slot;
 };
 
-/* Any access at its full length; the slot is found here. access.c */
-enum c2_status cache_access_from(struct caches *caches, struct cache_request *request, struct caches_outcome *outcome,
-                                 struct c2_error *err);
-
-/* A read that enters at any level. access.c */
-enum c2_status cache_access_at(struct caches *caches, struct cache_level *first, struct cache_line line,
-                               struct caches_outcome *outcome, struct c2_error *err);
+/* Any access, at the level asked first; the slot is found here. access.c */
+enum c2_status cache_access_at(struct caches *caches, struct cache_request *request, struct caches_outcome *outcome,
+                               struct c2_error *err);
 
 /* prefetch.c: the life of what a machine that prefetches keeps; room for what is known of all slots that there are. */
 enum c2_status cache_prefetch_init(struct caches *caches, struct c2_error *err);

@@ -21,7 +21,8 @@ static enum c2_status walk_below(struct caches *caches, struct line_no line, str
 {
     C2_PROMISE(caches->port[CACHE_PORT_WALK]->depth != 0);
     caches->port[CACHE_PORT_WALK]->walked++;
-    return cache_access_at(caches, caches->port[CACHE_PORT_WALK], (struct cache_line){line, line}, outcome, err);
+    struct cache_request request = {.first = caches->port[CACHE_PORT_WALK], .line = {line, line}};
+    return cache_access_at(caches, &request, outcome, err);
 }
 
 enum c2_status caches_walk(struct caches *caches, struct line_no physical_line, uint32_t *served_by,
