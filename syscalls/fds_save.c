@@ -275,10 +275,13 @@ static void restore_entry(struct syscalls *kernel, struct checkpoint *c, uint64_
         entry.host = reopen(kernel, c, fd, &saved, file);
     else
         entry.host = file;
-    if (entry.host >= 0)
+    if (entry.host >= 0 && entry.kind != FD_FREE) {
         fds_put(&kernel->fds, fd, &entry);
-    else
+    } else {
+        if (entry.host >= 0)
+            close(entry.host);
         c2_free(entry.path);
+    }
     c2_free(saved.path);
 }
 
