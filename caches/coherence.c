@@ -45,7 +45,7 @@
  *   have it.
  *
  * Cost
- *   48 bytes a line of the footprint, beside 8 a level and core. A write in M, and a read of what the core has, changes
+ *   48 bytes a line of the footprint, beside 4 a level and core. A write in M, and a read of what the core has, changes
  *   nothing.
  *
  * Not modelled
