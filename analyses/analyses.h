@@ -191,6 +191,9 @@ enum c2_status analyses_create(struct analyses **out, const struct analyses_setu
 void analyses_destroy(struct analyses *analyses); /* after the simulator. Takes NULL */
 /* Fills in the subscribers and the attribution; lent until destroy. */
 void analyses_subscribe(const struct analyses *analyses, struct sim_config *config);
+/* Before the run, of a machine that follows another one (sim_share): what does not depend on levels is counted there,
+ * and lent from its end on; it ends first, and outlives these. */
+void analyses_follow(const struct analyses *analyses, const struct analyses *leader);
 bool analyses_want_marks(const struct analyses *analyses); /* of allocations and the like, in the stream */
 bool analyses_want_memory(const struct analyses *analyses);
 struct analysis *analyses_find(const struct analyses *analyses, enum analysis_number number); /* NULL: not asked for */

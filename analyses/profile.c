@@ -100,6 +100,16 @@ static void release_cells(struct profile *profile)
     profile->tally_room = 0;
 }
 
+/* What it would adopt from a leader. */
+static void profile_release_own(struct profile *profile)
+{
+    objects_destroy(profile->objects);
+    c2_map_destroy(profile->layouts);
+    c2_free(profile->access_sites);
+    c2_free(profile->translations);
+    c2_free(profile->last.code);
+}
+
 static void profile_destroy(struct analysis *analysis)
 {
     struct profile *profile = (struct profile *)analysis;
@@ -107,13 +117,10 @@ static void profile_destroy(struct analysis *analysis)
         for (unsigned same = 0; same < 2; same++)
             c2_map_destroy(profile->pair_of[i][same]);
     c2_map_destroy(profile->access_site_of);
-    objects_destroy(profile->objects);
-    c2_map_destroy(profile->layouts);
+    if (!profile->adopted)
+        profile_release_own(profile);
     profile_result_destroy(profile->result);
-    c2_free(profile->access_sites);
     release_cells(profile);
-    c2_free(profile->translations);
-    c2_free(profile->last.code);
     c2_free(profile->pairs);
     profile_samples_release(&profile->samples);
     c2_free(profile);
@@ -698,21 +705,84 @@ static enum c2_status profile_window(void *self, const struct sim_window *window
     const bool measured = window->phase == STREAM_MEASURE;
     if (measured)
         sim_totals_add(&profile->measured, &window->of);
-    if (check_is_due(profile))
+    if (!profile->leader && check_is_due(profile))
         profile_check_sums(profile);
     return measured && profile->samples.wanted && window->of.counts.instructions != 0
                ? profile_samples_end(profile, err)
                : C2_OK;
 }
 
+/* ------------------------------------------------------------------ of a machine that follows another one */
+
+static enum c2_status adopt_pair(struct profile *profile, const struct profile_pair *of, uint32_t level,
+                                 struct c2_error *err)
+{
+    struct profile_pair pair = *of;
+    uint32_t found = 0;
+    pair.level = level;
+    pair.count = 0;
+    enum c2_status status = profile_find_pair(profile, &pair, &found, err);
+    if (status == C2_OK)
+        profile->pairs[found].count += of->count;
+    return status;
+}
+
+/* A first level's misses: those of the leader's level `from`. */
+static enum c2_status adopt_level(struct profile *profile, uint32_t level, uint32_t from, struct c2_error *err)
+{
+    const struct profile *leader = profile->leader;
+    const size_t levels = profile_levels(profile), leader_levels = profile_levels(leader);
+    for (size_t i = 0; i < leader->access_site_count; i++)
+        profile->cells[i * levels + level].tally = leader->cells[i * leader_levels + from].tally;
+    enum c2_status status = C2_OK;
+    for (uint32_t i = 0; i < leader->pair_count && status == C2_OK; i++)
+        if (leader->pairs[i].level == from)
+            status = adopt_pair(profile, &leader->pairs[i], level, err);
+    return status;
+}
+
+/* Access sites have the numbers that the leader's have: only it was asked for them. */
+static enum c2_status adopt_all(struct profile *profile, struct c2_error *err)
+{
+    const struct profile *leader = profile->leader;
+    C2_ASSERT(leader->result && profile->access_site_count == 0);
+    enum c2_status status = reach_access_sites(profile, leader->access_site_count, err);
+    if (status == C2_OK)
+        status = adopt_level(profile, 0, 0, err);
+    if (status == C2_OK && profile->machine->has_l1i)
+        status = adopt_level(profile, profile->machine->level_count, leader->machine->level_count, err);
+    if (status != C2_OK)
+        return status;
+    profile_release_own(profile);
+    profile->adopted = true;
+    profile->objects = leader->objects;
+    profile->layouts = leader->layouts;
+    profile->symbols = leader->symbols;
+    profile->access_sites = leader->access_sites;
+    profile->access_site_count = leader->access_site_count;
+    profile->translations = leader->translations;
+    profile->last = leader->last;
+    profile->early = leader->early;
+    profile->entry = leader->entry;
+    profile->interpreter = leader->interpreter;
+    return C2_OK;
+}
+
+void profile_follow(struct analysis *profile, const struct analysis *leader)
+{
+    C2_ASSERT(profile->kind == &analysis_profile && leader->kind == &analysis_profile);
+    ((struct profile *)profile)->leader = (const struct profile *)leader;
+}
+
 static enum c2_status analyses_profile_finish(void *self, struct sim *sim, struct c2_error *err)
 {
     struct profile *profile = self;
-    enum c2_status status = reach_access_sites(profile, profile->access_site_count, err);
+    enum c2_status status = profile->leader ? adopt_all(profile, err)
+                                            : reach_access_sites(profile, profile->access_site_count, err);
     if (status != C2_OK)
         return status;
     profile_check_sums(profile);
-    for (uint32_t i = 0; i < profile->access_site_count; i++)
+    for (uint32_t i = 0; i < profile->access_site_count && !profile->adopted; i++)
         profile_add_translations(&profile->translations[i], &profile->heard[i]);
     return profile_finish(profile, sim, err);
 }

@@ -94,6 +94,8 @@ struct profile {
     struct sim_totals measured;                 /* the sum of all windows that are */
     uint32_t unchecked;                         /* windows since the sums were checked */
     struct profile_samples samples;
+    const struct profile *leader; /* of a machine that follows another one: that one's (sim/share.c); else NULL */
+    bool adopted;                 /* what is not counted by level is the leader's now, and lent */
     struct profile_result *result;
 };
 
@@ -115,6 +117,8 @@ enum c2_status profile_samples_end(struct profile *profile, struct c2_error *err
 void profile_samples_drop(struct profile *profile); /* what was counted of translations begins anew */
 void profile_samples_release(struct profile_samples *samples);
 
+/* See analyses_follow(). */
+void profile_follow(struct analysis *profile, const struct analysis *leader);
 enum c2_status profile_finish(void *self, struct sim *sim, struct c2_error *err);
 /* Once finished: the number of an instruction, and of an object, in the result; PROFILE_NONE: it has none. */
 uint32_t profile_insn(const struct profile *profile, uint32_t code);

@@ -9,7 +9,7 @@
  * Invariants
  *   One attributes at most. What was not asked for is not made, and no loop over subscribers passes it.
  */
-#include "analyses/analyses.h"
+#include "analyses/profile_priv.h"
 
 static const struct analysis_kind *const kinds[ANALYSES_KINDS] = {
 #define X(name, option, argument, help) &analysis_##name,
@@ -135,6 +135,12 @@ void analyses_destroy(struct analyses *analyses)
         if (analyses->list[i])
             kinds[i]->destroy(analyses->list[i]);
     c2_free(analyses);
+}
+
+void analyses_follow(const struct analyses *analyses, const struct analyses *leader)
+{
+    if (analyses->list[ANALYSIS_profile])
+        profile_follow(analyses->list[ANALYSIS_profile], leader->list[ANALYSIS_profile]);
 }
 
 void analyses_subscribe(const struct analyses *analyses, struct sim_config *config)

@@ -210,6 +210,43 @@ struct caches_listener {
 enum c2_status caches_hear(struct caches *caches, const uint64_t *words, uint32_t count,
                            const struct caches_listener *listener, struct c2_error *err);
 
+/* ------------------------------------------------------------------ machines that share a first level
+ * Of machines whose first levels are the same, and do not depend on what is below, one has these and the others take
+ * from its event log what goes below: follow.c has the model. */
+bool caches_machines_share_first(const struct caches_machine *one, const struct caches_machine *other);
+/* Before the first access, of a machine with an event log of the caller's: its first level is another one's. */
+void caches_follow(struct caches *caches);
+/* What is read from the event log of the other one, where misses are deferred compactly. */
+struct caches_log {
+    const uint64_t *at, *end;
+};
+struct caches_log_record {
+    enum caches_log_kind { CACHES_LOG_END, CACHES_LOG_MISS, CACHES_LOG_GROUP, CACHES_LOG_PLACED } kind;
+    enum caches_side side; /* of a miss: the level that has missed, */
+    uint32_t slot, bits;   /* as deferred; */
+    uint32_t left;         /* what it lost for it */
+    uint64_t access_site;
+    struct line_no first;   /* of a group of lines that is new: caches_slot() comes next */
+    const uint64_t *placed; /* what caches_note_placed() was given */
+    uint32_t placed_count;
+};
+/* In an access: where machines that follow have their first line of the group of this slot; at most so many. */
+#define CACHES_FOLLOWERS 64u
+void caches_note_placed(struct caches *caches, uint32_t slot, const uint64_t *first, uint32_t count);
+void caches_log_next(struct caches_log *log, struct caches_log_record *out);
+/* All that comes next as far as it is hits of the first levels, and misses of L1D that the second serves; says whether
+ * the event log is full. writes: what the bits of writes are, under a mask. */
+struct caches_log_writes {
+    uint32_t mask, are;
+};
+bool caches_follow_hits(struct caches *caches, struct caches_log *log, struct caches_log_writes writes);
+/* The miss, from the second level on: as caches_try(), but that CACHES_TRIED is a hit of that. */
+enum caches_tried caches_try_below(struct caches *caches, const struct caches_log_record *miss, bool write);
+/* An inclusive level has taken a line from the first one: from there it is no other machine's. */
+bool caches_first_lost(const struct caches *caches);
+/* The counts of the first levels become those of the other one. Both event logs are empty, and all is heard. */
+void caches_adopt_first(struct caches *caches, const struct caches *from);
+
 /* ------------------------------------------------------------------ repeats and walks */
 
 /* caches_repeat() of the data side's handle, with so many reads and writes; false: the machine is not a usual one, and

@@ -292,7 +292,7 @@ static __attribute__((noinline)) void say_compactly(struct cache_classifier *cla
     for (uint32_t i = 0; i < missed; i++) {
         uint32_t *stamp = cache_rows_stamp(&classifier->rows, slot, level_index);
         const enum caches_class class_ = classify_touch(&classifier->level[level_index], stamp, slot, true);
-        count_compactly(classifier, slot, level_index, class_, access_site, bits, (uint32_t)words[i],
+        count_compactly(classifier, slot, level_index, class_, access_site, bits, event_log_victim(words[i]),
                         (uint32_t)((i == 0 ? rest : words[i]) >> 32));
         level_index = ++depth;
     }
@@ -350,6 +350,8 @@ static __attribute__((noinline)) enum c2_status say_else(struct cache_classifier
     case TAPE_PUSHED:
         classify_pushed(classifier, words, first >> TAPE_BEHIND & TAPE_BEHIND_MASK);
         return C2_OK;
+    case TAPE_PLACED:
+        return C2_OK;
     case TAPE_LOST:
         cache_rows_lose(&classifier->rows, (uint32_t)first, (uint32_t)words[1], words[0]);
         return C2_OK;
@@ -381,11 +383,29 @@ static inline __attribute__((always_inline)) enum c2_status classify_run_record(
         say_unheard(classifier, slot, number, missed);
     else if (C2_LIKELY(number == 0 && behind == TAPE_HEAD + 1))
         return say_heard(classifier, slot, 0, 1, words, 0, listener, outcome, err);
-    else if (number < TAPE_FETCHED)
+    else if (number < TAPE_PLACED)
         return say_further(classifier, first, words, listener, outcome, err);
     else
         return say_else(classifier, first, words, listener, err);
     return C2_OK;
+}
+
+/* Where the first levels are another machine's: hits of the second, while its shadow has their lines. */
+static const uint64_t *say_second(struct cache_classifier *classifier, const uint64_t *word, const uint64_t *end)
+{
+    struct cache_classified *second = &classifier->level[1];
+    const uint32_t level_indices = classifier->rows.level_indices, horizon = second->shadow.horizon,
+                   stop = second->shadow.stop, begin = second->shadow.clock;
+    uint32_t *const stamps = classifier->rows.stamps.word + 1, clock = begin;
+    for (; word < end && clock < stop && *word >> TAPE_COLUMN == 1; word++) {
+        uint32_t *const stamp = &stamps[(size_t)(uint32_t)*word * level_indices];
+        if (C2_UNLIKELY(*stamp < horizon))
+            break;
+        *stamp = clock++;
+    }
+    second->said[0][CACHES_CONFLICT] += clock - begin;
+    second->shadow.clock = clock;
+    return word;
 }
 
 /* Whether the loops for what is usual say such records: a look at the first word, which need not be right. */
@@ -401,11 +421,13 @@ enum c2_status cache_classifier_run(struct cache_classifier *classifier, const u
     const uint64_t *word = words, *const end = words + count, *stop = words;
     enum c2_status status = C2_OK;
     while (word < end && status == C2_OK) {
-        if (seems_usual(*word) && classifier->pushed_count == 0 && !classifier->several) {
+        if (seems_usual(*word) && classifier->pushed_count == 0 && !classifier->several && !classifier->follows) {
             if (C2_UNLIKELY(word >= stop))
                 stop = word + cache_classifier_fetch_run(classifier, (size_t)(end - word));
             word = cache_classifier_usual(classifier, word, stop);
         }
+        if (classifier->follows)
+            word = say_second(classifier, word, end);
         if (C2_UNLIKELY(!counts_more(classifier)))
             status = say_counted(classifier, listener, err);
         if (word == end || C2_UNLIKELY(status != C2_OK))

@@ -184,7 +184,8 @@ static inline __attribute__((always_inline)) bool say_compact(struct cache_class
                                                               const enum cache_rows_evictors evictors, struct usual *u,
                                                               uint32_t *row, const uint64_t *words)
 {
-    const uint32_t slot = (uint32_t)words[0], victim = (uint32_t)words[1], access_site = (uint32_t)(words[1] >> 32);
+    const uint32_t slot = (uint32_t)words[0], victim = event_log_victim(words[1]),
+                   access_site = (uint32_t)(words[1] >> 32);
     if (C2_UNLIKELY(victim == 0 || u->count >= &classifier->count[VERDICTS_COUNTED - CACHES_MAX_LEVELS]) ||
         !classify_usual_fits(evictors, access_site))
         return false;

@@ -119,6 +119,8 @@ unsigned cache_contents_best(void)
     return form;
 }
 
+const struct cache_form *cache_contents_form(const struct caches *caches) { return forms[caches->form]; }
+
 static bool is_by_age(const struct cache_level *level) { return level->ordered && level->plain && !level->exclusive; }
 
 /* See struct cache_form. */

@@ -133,6 +133,7 @@ static __attribute__((noinline)) bool invalidate(struct cache_level *level, uint
             cache_event_log_lose(level->l1_handle.caches, above, tag - 1);
         else
             *lost |= 1u << above->level_index;
+        level->l1_handle.caches->first_lost |= above->depth == 0;
         level->counts.back_invalidations++;
         dirty |= take(above, words, place) & CACHE_SETS_DIRTY;
     }
@@ -235,14 +236,14 @@ static __attribute__((noinline)) void push_down(struct cache_level *level, uint3
 
 /* ------------------------------------------------------------------ levels */
 
-/* The line comes to a level. Returns what had to leave, as a brief record has it: the tag, and which levels above have
- * lost it. */
+/* The line comes to a level. Returns what had to leave, as a brief record has it: the tag and whether it was dirty, and
+ * which levels above have lost it. */
 PART uint64_t fill(struct cache_level *level, uint32_t set, uint32_t word, uint64_t name)
 {
     const uint32_t victim = put(level, set, word, name);
     if (CACHE_GENERAL && level->l1_handle.caches->trail.fetches && victim != 0)
         cache_event_log_lose(level->l1_handle.caches, level, cache_sets_tag(victim) - 1);
-    return C2_LIKELY(victim != 0) ? cache_sets_tag(victim) | (uint64_t)evict(level, victim, set) << 32 : 0;
+    return C2_LIKELY(victim != 0) ? event_log_left(victim) | (uint64_t)evict(level, victim, set) << 32 : 0;
 }
 
 /* What moves up and is dirty stays below: it is written down from the exclusive level that had it. */
@@ -439,7 +440,8 @@ PART enum caches_tried fill_first(const struct missed *m, uint32_t count)
 {
     C2_PROMISE(count >= 1 && count <= CACHES_MAX_LEVELS);
     const uint32_t set = set_asked(m, m->first);
-    const bool dirty = take_dirty(m) || m->write;
+    const bool written = m->write && (CACHE_GENERAL || m->first->depth == 0); /* a store stays in a first level */
+    const bool dirty = take_dirty(m) || written;
     const uint64_t left = fill(m->first, set, cache_sets_word(m->slot + 1, dirty), m->line);
     m->record[0] = m->first->l1_handle.missed + m->slot + m->first_add +
                    (count - 1) * (UINT64_C(1) << TAPE_MISSED | UINT64_C(1) << TAPE_BEHIND);
@@ -552,6 +554,77 @@ static enum caches_tried access_any(struct caches_l1_handle *l1_handle, bool wri
     return cache_event_log_hit(first, slot);
 }
 
+/* ------------------------------------------------------------------ below another machine's first level */
+
+/* That level has missed the line: the rest of the access. */
+PART enum caches_tried below_any(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t line)
+{
+    struct cache_level *second = cache_level_of(l1_handle)->next;
+    C2_PROMISE(second && !second->exclusive);
+    if (!ask(second, write, slot + 1, cache_contents_set_of(second, line)))
+        return missed_any(&second->l1_handle, write, slot, line, 0, 0);
+    return cache_event_log_hit(second, slot);
+}
+
+/* And has filled the line, for which this had to leave. Where an inclusive level may take lines from it, it is known
+ * here which it has, in no order. */
+PART void below_filled(struct cache_level *first, uint32_t slot, uint64_t line, uint32_t left)
+{
+    C2_PROMISE(first->depth == 0 && first->ordered);
+    const uint32_t tag = cache_sets_tag(left), ways = first->sets.ways;
+    if (first->mirrors) {
+        uint32_t *words = words_at(first, cache_contents_set_of(first, line));
+        const uint32_t place = sets_find(words, tag, ways);
+        if (C2_LIKELY(place < ways))
+            words[place] = cache_sets_word(slot + 1, false);
+        else
+            first->l1_handle.caches->first_lost = true; /* the other one has lost a line that is here */
+    }
+    if (C2_UNLIKELY(left & CACHE_SETS_DIRTY))
+        write_down(first->next, tag, cache_lines_line(first->lines, tag - 1));
+}
+
+static enum caches_tried below_one(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t line,
+                                   uint32_t left)
+{
+    const enum caches_tried tried = below_any(l1_handle, write, slot, line);
+    below_filled(cache_level_of(l1_handle), slot, line, left);
+    return tried;
+}
+
+/* Of another machine's event log: what the second level serves of L1D's misses, and all hits between. Ends at the first
+ * word of something else, or where this machine's own is full. The second level has its lines by age, and is not
+ * exclusive. */
+static const uint64_t *below_hits(struct caches *caches, const uint64_t *word, const uint64_t *end,
+                                  struct caches_log_writes writes)
+{
+    struct cache_level *const first = caches->port[CACHE_PORT_DATA], *const second = first->next;
+    const uint32_t ways = second->sets.ways;
+    uint64_t *at = caches->event_log.end.at, *const stop = caches->event_log.end.stop;
+    while (word < end && at < stop) {
+        const uint64_t head = *word;
+        if (head >> TAPE_MISSED == 0) {
+            word++;
+            continue;
+        }
+        if ((head >> TAPE_COLUMN & 15) != 0)
+            break;
+        const uint32_t slot = (uint32_t)head;
+        const uint64_t line = cache_lines_line(&caches->lines, slot);
+        uint32_t *const words = words_at(second, cache_contents_set_of(second, line));
+        const uint32_t place = sets_find(words, slot + 1, ways);
+        if (C2_UNLIKELY(place >= ways))
+            break;
+        second->l1_handle.hits[(head >> TAPE_BITS & writes.mask) == writes.are]++;
+        sets_youngest(words, place, ways);
+        *at++ = second->l1_handle.level_index_word | slot;
+        below_filled(first, slot, line, event_log_word((uint32_t)word[1]));
+        word += 1 + (head >> TAPE_BEHIND & TAPE_BEHIND_MASK);
+    }
+    caches->event_log.end.at = at;
+    return word;
+}
+
 #if CACHE_FORM != CACHE_FORM_SCALAR
 
 /* The victim of a first level is dirty, all else of the miss is done. */
@@ -581,7 +654,7 @@ PART enum caches_tried missed_before(struct caches_l1_handle *l1_handle, bool wr
     const uint32_t victim = words[CACHE_EIGHT - 1];
     sets_front(words, CACHE_EIGHT - 1, cache_sets_word(slot + 1, write), CACHE_EIGHT);
     at[0] = l1_handle->missed + slot + first_add;
-    at[1] = cache_sets_tag(victim) + second_add;
+    at[1] = event_log_left(victim) + second_add;
     return C2_UNLIKELY(victim & CACHE_SETS_DIRTY) ? wrote(l1_handle, victim) : CACHES_MISSED;
 }
 
@@ -623,6 +696,8 @@ static enum caches_tried access_eight(struct caches_l1_handle *l1_handle, bool w
 const struct cache_form CACHE_JOIN(cache_form_, CACHE_FORM_NAME) = {
     .any = access_any,
     .any_missed = missed_any,
+    .below = below_one,
+    .below_hits = below_hits,
 #if CACHE_FORM != CACHE_FORM_SCALAR
     .eight = access_eight,
     .eight_missed = missed_eight,

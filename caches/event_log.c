@@ -14,7 +14,8 @@
  *     brief      a miss that is only counted by access site: in the first word the caller's bits as well; behind it,
  *     side by
  *                side, the victim of the first level and the low half of the access site; then, of each further level
- *                that missed, its victim and what those above have lost; and, if either is not 0, the access site's
+ *                that missed, its victim, each with whether it was dirty, and what those above have lost; and, if
+ *                either is not 0, the access site's
  *                upper half and what those above the first level have lost. So a miss that the second level serves
  *                takes two words. The contents write it behind the end of the event log, but for the caller's; the
  *                caller that defers the miss completes it, or makes one of the others of it
@@ -160,7 +161,7 @@ static uint64_t *put_all(struct caches *caches, const struct caches_noted *noted
     if (missed == 0)
         *at++ = 0;
     for (uint32_t i = 0; i < missed; i++) {
-        *at++ = (uint64_t)caches->trail.set[i] << 32 | (uint32_t)said[1 + i];
+        *at++ = (uint64_t)caches->trail.set[i] << 32 | event_log_victim(said[1 + i]);
         lost |= i != 0 ? said[1 + i] >> 32 << 8 * i : 0;
     }
     *at++ = lost | (uint64_t)caches->trail.passing << TAPE_PASSING;
@@ -179,7 +180,7 @@ static inline uint64_t *event_log_put_miss(struct caches *caches, const struct c
 {
     const struct cache_level *first = level_asked(caches);
     uint64_t *at = caches->event_log.end.at;
-    const uint64_t said = at[0], victim = at[1];
+    const uint64_t said = at[0], victim = event_log_victim(at[1]);
     if (C2_UNLIKELY(event_log_missed(said) != 1 || first->depth != 0))
         return put_further(caches, noted);
     at = put_head(at, first_word(said, TAPE_HEAD + 1), noted);

@@ -19,17 +19,29 @@
 _Static_assert(TAPE_BITS + CACHES_BRIEF_BITS == 64, "the caller's bits are the last");
 #define TAPE_SHAPE ((UINT64_C(1) << TAPE_BITS) - (UINT64_C(1) << TAPE_COLUMN))
 #define TAPE_BRIEF_FIRST (UINT64_C(1) << TAPE_MISSED | UINT64_C(1) << TAPE_BEHIND | TAPE_IS_BRIEF)
-#define TAPE_FETCHED UINT64_C(10) /* level indices of no level: a prefetch of the line, that is no access; */
+#define TAPE_PLACED UINT64_C(9)   /* level indices of no level: where followers have the slot's group of lines; */
+#define TAPE_FETCHED UINT64_C(10) /* a prefetch of the line, that is no access; */
 #define TAPE_CORE UINT64_C(11)    /* another core makes the accesses from here on; */
 #define TAPE_LOST UINT64_C(12)    /* a level has lost the line; */
 #define TAPE_PUSHED UINT64_C(13)  /* what the miss behind it does besides, two words each; */
 #define TAPE_NOTE UINT64_C(14)    /* the caller's own words; */
 #define TAPE_GROUP UINT64_C(15)   /* a new group of lines, and its key */
+/* Of the victims in a brief record: whether it was dirty. */
+#define TAPE_LEFT_DIRTY (UINT32_C(1) << 31)
 #define TAPE_HEAD \
     (1 + CACHES_NOTED)   /* words behind the first one of a miss or note: the access site, and the caller's */
 #define TAPE_PASSING 56u /* in the last word of such a miss: above what levels have lost, how many it passes */
-_Static_assert(CACHES_MAX_LEVELS + 1 < TAPE_FETCHED && CACHES_MAX_LEVELS + 1 <= 8, "columns");
+_Static_assert(CACHES_MAX_LEVELS + 1 < TAPE_PLACED && CACHES_MAX_LEVELS + 1 <= 8, "columns");
 _Static_assert(CACHES_MAX_LEVELS * 8 <= TAPE_PASSING, "the last word of a miss");
+
+/* The word of a set that had to leave, as brief records have it: the tag, and above it whether it was dirty. */
+static inline uint32_t event_log_left(uint32_t word)
+{
+    _Static_assert(CACHE_SETS_DIRTY == 1, "the lowest bit becomes the highest");
+    return word >> 1 | word << 31;
+}
+static inline uint32_t event_log_word(uint32_t left) { return left << 1 | left >> 31; }
+static inline uint32_t event_log_victim(uint64_t left) { return (uint32_t)left & ~TAPE_LEFT_DIRTY; }
 
 /* What the level at a level index has been asked, in the rows' order of events. */
 struct cache_classified {
@@ -49,7 +61,8 @@ struct cache_classifier {
     bool several;                             /* cores; */
     uint32_t (*nodes)[CACHES_MAX_LEVELS + 1]; /* [core][number of a level]: its level index; */
     const uint32_t *node;                     /* of the core that makes accesses */
-    uint32_t pushed_count;                    /* by the miss that is said next */
+    bool follows;          /* the first levels are another machine's: nothing of them is on the event log */
+    uint32_t pushed_count; /* by the miss that is said next */
     struct cache_pushed pushed[CACHE_MAX_PUSHED];
     struct caches_outcome outcome;
     uint32_t counted; /* misses to be notified of: */

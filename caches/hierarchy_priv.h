@@ -66,6 +66,7 @@ struct caches {
     struct cache_classifier *classifier;
     uint32_t last[2];   /* slot of each side's last access */
     uint64_t page_mask; /* index bits in which the two names of a line must agree */
+    bool first_lost;    /* an inclusive level has taken a line from a level above all others */
     uint32_t node_count;
     struct cache_level *last_level;
     uint64_t calls, check_at; /* accesses, where C2_PROMISE looks, and when all is looked at next */

@@ -52,6 +52,7 @@ struct cache_level {
         *prefetch;     /* of a machine that prefetches: it is notified of what comes and goes; else NULL */
     bool coherent;     /* there are several cores */
     uint64_t *allowed; /* [core]: the ways that its accesses may fill; NULL: all */
+    bool mirrors;      /* a first level that is another machine's (follow.c), and here by what it has alone */
     bool keeps_names;  /* it has synonyms, or a level further down needs them: then */
     uint64_t *names;   /* [slot]: the virtual line of the last fill; NULL: there is no line so far */
     uint32_t names_room;

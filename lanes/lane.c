@@ -18,7 +18,9 @@
  *   (mmu_replica_guaranteed), its feeder lets the guest go on only when the lane has eaten the change, so that a run
  *   ends at the page that could not be had, with what the program had done until then.
  */
-#include "lanes/lanes.h"
+#include <string.h>
+
+#include "lanes/lanes_priv.h"
 
 struct lane {
     struct mmu_replica *memory;
@@ -28,7 +30,9 @@ struct lane {
     struct loader_symbols *symbols;
     bool unnamed; /* as in the config */
     struct analyses *analyses;
-    enum c2_status failed; /* in a function that cannot say so */
+    const struct lane *leader; /* whose symbols are its own; NULL: it follows none; */
+    bool placed;               /* its placement is another one, and so is its memory */
+    enum c2_status failed;     /* in a function that cannot say so */
     struct c2_error failure;
 };
 
@@ -78,7 +82,7 @@ static bool lane_walk(void *self, struct guest_va va, struct mmu_walk *out)
 static void lane_after_change(void *self, struct guest_va start, uint64_t bytes, bool code)
 {
     const struct lane *lane = self;
-    (void)code;
+    (void)code; /* a follower's simulator takes notice only */
     sim_forget(lane->sim, start, bytes);
 }
 
@@ -88,6 +92,8 @@ static void memory_lost(void *self, struct guest_va start, uint64_t bytes, bool 
     struct lane *lane = self;
     const uint64_t end = start.v + bytes;
     (void)code;
+    if (lane->leader)
+        return;
     while (start.v < end && lane->failed == C2_OK) {
         const struct mmu_area *area = mmu_area_at(mmu_replica_areas(lane->memory), start, true);
         const uint64_t next = !area || area->start.v > end ? end : area->start.v;
@@ -101,7 +107,7 @@ static void memory_lost(void *self, struct guest_va start, uint64_t bytes, bool 
 static void memory_mapped(void *self, const struct mmu_area *area)
 {
     struct lane *lane = self;
-    if (lane->loaded && lane->failed == C2_OK)
+    if (lane->loaded && lane->failed == C2_OK && !lane->leader)
         lane->failed = sim_memory(lane->sim, true, area, &lane->failure);
 }
 
@@ -211,6 +217,62 @@ void lane_destroy(struct lane *lane)
     c2_free(lane);
 }
 
+/* ------------------------------------------------------------------ following another one */
+
+/* Rules and regions of huge pages are lent: other ones are taken to say something else. */
+static bool same_rules(const struct mmu_config *one, const struct mmu_config *other)
+{
+    return one->rule_count == other->rule_count && (one->rule_count == 0 || one->rules == other->rules) &&
+           one->huge_region_count == other->huge_region_count &&
+           (one->huge_region_count == 0 || one->huge_regions == other->huge_regions);
+}
+
+/* Colours come from a machine's levels, whether the placement has any or not. */
+static bool same_colors(const struct mmu_config *one, const struct mmu_config *other)
+{
+    const bool colored = one->placement == MMU_SAME_COLOR || one->placement == MMU_COLORED;
+    return !colored || (one->colors == other->colors && one->color == other->color);
+}
+
+static bool same_frames(const struct mmu_config *one, const struct mmu_config *other)
+{
+    return one->physical_bytes == other->physical_bytes && one->placement == other->placement &&
+           same_colors(one, other) && one->age == other->age && one->seed == other->seed &&
+           strcmp(one->map, other->map) == 0 && same_rules(one, other);
+}
+
+/* The same pages, wherever they are. */
+static bool similar_placement(const struct lane *lane, const struct lane *leader)
+{
+    const struct mmu_config *one = mmu_replica_config(lane->memory), *other = mmu_replica_config(leader->memory);
+    return one->huge == other->huge && one->huge_size == other->huge_size && one->zero_page == other->zero_page;
+}
+
+static bool same_placement(const struct lane *lane, const struct lane *leader)
+{
+    return similar_placement(lane, leader) &&
+           same_frames(mmu_replica_config(lane->memory), mmu_replica_config(leader->memory));
+}
+
+bool lane_can_follow(const struct lane *lane, const struct lane *leader)
+{
+    return lane->sim && leader->sim && !leader->leader && !!lane->analyses == !!leader->analyses &&
+           !mmu_replica_config(lane->memory)->log_placements && similar_placement(lane, leader) &&
+           sim_can_share(leader->sim, lane->sim, same_placement(lane, leader));
+}
+
+enum c2_status lane_follow(struct lane *lane, const struct lane *leader, struct c2_error *err)
+{
+    C2_ASSERT(lane_can_follow(lane, leader));
+    lane->placed = !same_placement(lane, leader);
+    lane->leader = leader;
+    if (lane->analyses)
+        analyses_follow(lane->analyses, leader->analyses);
+    return lane->placed ? sim_follow_placed(lane->sim, err) : C2_OK;
+}
+
+struct sim *lane_simulator(struct lane *lane) { return lane->sim; }
+
 /* ------------------------------------------------------------------ eating */
 
 /* Without a simulator: marks of memory alone. */
@@ -254,7 +316,11 @@ enum c2_status lane_finish(struct lane *lane, struct c2_error *err)
     return lane->sim ? sim_finish(lane->sim, err) : C2_OK;
 }
 
-const struct mmu_replica *lane_memory(const struct lane *lane) { return lane->memory; }
+const struct mmu_replica *lane_memory(const struct lane *lane)
+{
+    return (lane->leader && !lane->placed ? lane->leader : lane)->memory;
+}
+
 const struct sim *lane_sim(const struct lane *lane) { return lane->sim; }
-struct loader_symbols *lane_symbols(const struct lane *lane) { return lane->symbols; }
+struct loader_symbols *lane_symbols(const struct lane *lane) { return (lane->leader ? lane->leader : lane)->symbols; }
 struct analyses *lane_analyses(const struct lane *lane) { return lane->analyses; }

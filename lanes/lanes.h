@@ -30,8 +30,9 @@ struct lane_config {
     /* A page that is accessed and was not marked as touched gets its frame then: in this region, as by a write, and
      * elsewhere as by a read. Both 0: there is no such page. */
     uint64_t region_start, region_end;
-    bool samples;                    /* each is kept by itself: sim_samples(), and in profiles */
-    bool apart;                      /* classes may have a thread of their own: as in struct sim_config */
+    bool samples; /* each is kept by itself: sim_samples(), and in profiles */
+    bool apart;   /* classes may have a thread of their own: as in struct sim_config */
+    bool shares;  /* beside others: it may follow one before it, and depart from it (lanes_departed) */
     struct loader_symbols **retired; /* of the program before: loader_symbols_take(); NULL: none */
 };
 
@@ -50,6 +51,10 @@ struct loader_symbols *lane_symbols(const struct lane *lane); /* NULL: no analys
 struct analyses *lane_analyses(const struct lane *lane);      /* likewise */
 /* Its symbols, retired, which are the caller's now; the lane is good for destroy. NULL: it has none. */
 struct loader_symbols *lane_retire(struct lane *lane);
+/* Whether it may have of the other one what both simulate alike (sim_share); and from now on has: symbols, the profile,
+ * and memory if the placement is the same. Both are new, the other one outlives it. */
+bool lane_can_follow(const struct lane *lane, const struct lane *leader);
+enum c2_status lane_follow(struct lane *lane, const struct lane *leader, struct c2_error *err);
 /* Names of the source will be asked for: what takes time for that is done now, before a fork (loader_symbols_foresee).
  */
 void lane_foresee(const struct lane *lane);
@@ -60,6 +65,13 @@ struct lanes;
  * that has no memory for that many is C2_ERR_NO_MEMORY. */
 enum c2_status lanes_create(struct lanes **out, const struct lane_config *configs, unsigned count,
                             struct c2_error *err);
+/* Before the first batch: those that share and can do follow others, and are in no group any more. threads: for all. */
+enum c2_status lanes_share(struct lanes *lanes, unsigned threads, struct c2_error *err);
+unsigned lanes_follower_count(const struct lanes *lanes);
+/* Once finished: how many could not follow to the end, and have no results. They are made anew, each by itself; the
+ * groups are theirs alone, get the whole stream, and are finished once more. */
+unsigned lanes_departed(const struct lanes *lanes);
+enum c2_status lanes_begin_again(struct lanes *lanes, struct c2_error *err);
 void lanes_destroy(struct lanes *lanes);
 /* A lane and those that are compared with it are a group, which eats by itself: on any thread, one at a time. All have
  * eaten the same when the run is over, or when a caller asks what they are certain of. Lent until destroy. */
@@ -69,6 +81,7 @@ struct stream_sink lanes_sink(struct lanes *lanes, unsigned group);
 uint64_t lanes_guaranteed(void *lanes);
 enum c2_status lanes_finish(struct lanes *lanes, struct c2_error *err);
 unsigned lanes_count(const struct lanes *lanes);
+bool lanes_compare(const struct lanes *lanes); /* there is one that is compared with the one before it */
 const struct lane *lanes_at(const struct lanes *lanes, unsigned i);
 struct loader_symbols *lanes_retire(struct lanes *lanes);      /* lane_retire of the first one */
 const char *lanes_name(const struct lanes *lanes, unsigned i); /* as in its configuration */

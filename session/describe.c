@@ -108,7 +108,7 @@ static enum c2_status describe_lanes(struct report_run **out, struct report_run 
         report->varied_count = variants->key_count;
         report->values = variants->list[0].values;
     }
-    if (!lanes || lanes_group_count(lanes) == 1)
+    if (!lanes || lanes_count(lanes) == 1 || lanes_compare(lanes))
         return C2_OK;
     const unsigned count = lanes_count(lanes);
     struct report_run *runs = *out = c2_calloc(count, sizeof *runs);

@@ -170,10 +170,11 @@ static struct lane_config lane_of(const struct session_simulation *s, const stru
                                 .name = lane->name};
 }
 
-/* And the threads for them: one a lane as far as they go, then a second one for classes. */
+/* And the threads for them: one a lane as far as they go, then a second one for classes. again: the stream can be had
+ * once more, so lanes may share what they simulate alike. */
 static enum c2_status make_lanes(struct session_simulation *s, const struct session_plan *plan,
                                  const struct session_options *options, const struct stream_blocks *blocks,
-                                 struct c2_error *err)
+                                 const bool again, struct c2_error *err)
 {
     const bool against = options->analyses[ANALYSIS_against];
     const unsigned threads = thread_count(options);
@@ -186,6 +187,7 @@ static enum c2_status make_lanes(struct session_simulation *s, const struct sess
     for (unsigned i = 0; i < plan->count; i++) {
         configs[i] = lane_of(s, plan, i, options, blocks);
         configs[i].apart = plan->count + i < threads;
+        configs[i].shares = again;
     }
     configs[0].retired = s->retired;
     if (against) { /* there is one lane else */
@@ -195,6 +197,8 @@ static enum c2_status make_lanes(struct session_simulation *s, const struct sess
     }
     enum c2_status status = lanes_create(&s->lanes, configs, plan->count + (against ? 1 : 0), err);
     c2_free(configs);
+    if (status == C2_OK && again)
+        status = lanes_share(s->lanes, threads, err);
     return status == C2_OK ? make_ring(s, threads, err) : status;
 }
 
@@ -227,7 +231,7 @@ enum c2_status session_simulation_start(struct session_simulation *s, const stru
     if (status == C2_OK)
         status = stream_blocks_create(&s->blocks, err);
     if (status == C2_OK && needs_lane(plan, options))
-        status = make_lanes(s, plan, options, s->blocks, err);
+        status = make_lanes(s, plan, options, s->blocks, false, err);
     if (status == C2_OK && (options->advise || options->record))
         status = make_recorder(s, options, to, facts, err);
     if (status == C2_OK && options->checkpoint)
@@ -291,18 +295,36 @@ enum c2_status session_simulation_recorded(struct session_simulation *s, const s
     return stream_recorder_finish(s->recorder, facts->list, facts->count, err);
 }
 
+static enum c2_status play_to_lanes(struct session_simulation *s, const struct session_source *source,
+                                    struct c2_error *err)
+{
+    const struct stream_sink sink = stream_ring_sink(s->ring);
+    enum c2_status status = source->play(source->self, sink, err);
+    if (status == C2_OK)
+        status = sink.drain(sink.self, err);
+    return status == C2_OK ? lanes_finish(s->lanes, err) : status;
+}
+
 enum c2_status session_simulation_play(struct session_simulation *s, const struct session_plan *plan,
                                        const struct session_options *options, const struct session_source *source,
                                        struct c2_error *err)
 {
-    enum c2_status status = make_lanes(s, plan, options, source->blocks, err);
-    if (status != C2_OK)
-        return status;
-    const struct stream_sink sink = stream_ring_sink(s->ring);
-    status = source->play(source->self, sink, err);
+    enum c2_status status = make_lanes(s, plan, options, source->blocks, true, err);
+    const unsigned followers = status == C2_OK ? lanes_follower_count(s->lanes) : 0;
     if (status == C2_OK)
-        status = sink.drain(sink.self, err);
-    return status == C2_OK ? lanes_finish(s->lanes, err) : status;
+        status = play_to_lanes(s, source, err);
+    const unsigned departed = status == C2_OK ? lanes_departed(s->lanes) : 0;
+    if (options->stats && followers != 0)
+        fprintf(stderr, "c2emu: %u of %u machines had L1 and TLBs of another one; %u of them were simulated again\n",
+                followers, plan->count, departed);
+    if (departed == 0)
+        return status;
+    stream_ring_destroy(s->ring);
+    s->ring = NULL;
+    status = lanes_begin_again(s->lanes, err);
+    if (status == C2_OK)
+        status = make_ring(s, thread_count(options), err);
+    return status == C2_OK ? play_to_lanes(s, source, err) : status;
 }
 
 void session_simulation_release(struct session_simulation *s)

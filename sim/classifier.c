@@ -86,6 +86,13 @@ static __attribute__((noinline)) enum c2_status missed_by(struct sim_core *core,
     return pass_if(sim, caches_defer(sim->caches, &noted), err);
 }
 
+/* Followers need victims, and whether it was a write, which compact records have. */
+static enum caches_tried unheard_missed(struct sim *sim, enum sim_kind kind)
+{
+    const uint32_t bits = kind == SIM_WRITE ? (uint32_t)SIM_WRITE << SIM_COUNTED_KIND : 0;
+    return sim->followers ? caches_defer_compactly(sim->caches, 0, bits) : caches_defer(sim->caches, NULL);
+}
+
 /* CACHES_MISSED: the access site is requested, and goes on the event log with it. */
 enum c2_status sim_classifier_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                      struct c2_error *err)
@@ -94,7 +101,7 @@ enum c2_status sim_classifier_missed(struct sim_core *core, enum sim_kind kind, 
     struct sim *sim = core->sim;
     uint64_t access_site;
     if (C2_UNLIKELY(!sim->attributed.on))
-        return pass_if(sim, caches_defer(sim->caches, NULL), err);
+        return pass_if(sim, unheard_missed(sim, kind), err);
     enum c2_status status = sim_ask_access_site(core, kind, va, &access_site, err);
     if (C2_UNLIKELY(status != C2_OK))
         return status;
@@ -154,12 +161,30 @@ static enum c2_status classifier_counted(void *self, const struct caches_compact
     return sim_notify_counted(self, misses, count, err);
 }
 
-static enum c2_status classifier_hear(void *self, const struct stream_batch *event_log, struct c2_error *err)
+enum c2_status sim_classifier_hear(struct sim *sim, const struct stream_batch *event_log, struct c2_error *err)
 {
     C2_ASSERT(event_log->used <= STREAM_BATCH_WORDS);
-    struct sim *sim = self;
     const struct caches_listener listener = {sim, classifier_counted, classifier_notify};
     return caches_hear(sim->caches, event_log->words, event_log->used, &listener, err);
+}
+
+static enum c2_status classifier_take(void *self, const struct stream_batch *event_log, struct c2_error *err)
+{
+    struct sim *sim = self;
+    enum c2_status status = sim_classifier_hear(sim, event_log, err);
+    for (uint32_t i = 0; i < sim->follower_count && status == C2_OK; i++)
+        status = sim_share_hear(sim->followers[i], event_log, err);
+    return status;
+}
+
+static enum c2_status classifier_take_own(void *self, const struct stream_batch *event_log, struct c2_error *err)
+{
+    return sim_classifier_hear(self, event_log, err);
+}
+
+static enum c2_status classifier_follow(void *self, const struct stream_batch *event_log, struct c2_error *err)
+{
+    return sim_share_hear(self, event_log, err);
 }
 
 static enum c2_status nothing_behind(void *self, struct c2_error *err)
@@ -256,6 +281,29 @@ static enum c2_status create_ring(struct sim_classifier *classifier, struct c2_e
     return status;
 }
 
+/* One reader each, so that they share the threads evenly. */
+enum c2_status sim_classifier_share(struct sim *sim, unsigned threads, struct c2_error *err)
+{
+    struct sim_classifier *classifier = &sim->classifier;
+    stream_ring_destroy(classifier->ring);
+    classifier->ring = NULL;
+    classifier->to = (struct stream_sink){sim, classifier_take, nothing_behind};
+    if (threads == 0 || !suits_a_thread(sim))
+        return C2_OK;
+    struct stream_sink *sinks = c2_calloc(1 + sim->follower_count, sizeof *sinks);
+    if (!sinks)
+        return c2_fail_memory(err, "the ring of batches");
+    sinks[0] = (struct stream_sink){sim, classifier_take_own, nothing_behind};
+    for (uint32_t i = 0; i < sim->follower_count; i++)
+        sinks[1 + i] = (struct stream_sink){sim->followers[i], classifier_follow, nothing_behind};
+    enum c2_status status = stream_ring_create(&classifier->ring, sinks, 1 + sim->follower_count, threads,
+                                               "c2emu classes", err);
+    c2_free(sinks);
+    if (status == C2_OK)
+        classifier->to = stream_ring_sink(classifier->ring);
+    return status;
+}
+
 static enum c2_status create_event_log(struct sim_classifier *classifier, struct c2_error *err)
 {
     C2_ASSERT(!classifier->event_log);
@@ -269,7 +317,7 @@ enum c2_status sim_classifier_create(struct sim *sim, bool apart, struct c2_erro
     struct sim_classifier *classifier = &sim->classifier;
     if (!caches_can_defer(sim->caches) || sim->notifies_accesses)
         return C2_OK;
-    classifier->to = (struct stream_sink){sim, classifier_hear, nothing_behind};
+    classifier->to = (struct stream_sink){sim, classifier_take, nothing_behind};
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++)
         classifier->in_order |= hears_both(s);
     sim->counts_pages = counts_pages(sim);

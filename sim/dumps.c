@@ -16,6 +16,9 @@
 enum c2_status sim_dump_measured(struct sim *sim, const uint64_t *words, struct c2_error *err)
 {
     C2_ASSERT(sim->dump_count <= sim->dump_room);
+    enum c2_status status = sim_share_dump(sim, words, err);
+    if (status != C2_OK)
+        return status;
     if (!c2_grow((void **)&sim->dumps, &sim->dump_room, sim->dump_count, sizeof *sim->dumps))
         return c2_fail_memory(err, "the dumps that the program asks for");
     struct sim_dumped *dump = &sim->dumps[sim->dump_count++];
@@ -31,6 +34,8 @@ enum c2_status sim_drop_measured(struct sim *sim, struct c2_error *err)
 {
     sim_settle(sim);
     enum c2_status status = sim_classifier_settle(sim, err);
+    if (status == C2_OK)
+        status = sim_share_drop(sim, err);
     if (status != C2_OK)
         return status;
     sim_totals_read(&sim->phase_start, sim); /* of this phase, too, nothing has been measured so far */

@@ -56,6 +56,8 @@ enum c2_status sim_empty(struct sim *sim, struct c2_error *err)
                        caches_machine(caches)->name, sim->core_count);
     sim_settle(sim);
     enum c2_status status = sim_classifier_settle(sim, err);
+    if (status == C2_OK)
+        status = sim_share_empty(sim, err);
     if (status != C2_OK)
         return status;
     caches_settle_instructed(caches);
@@ -74,6 +76,8 @@ enum c2_status sim_empty(struct sim *sim, struct c2_error *err)
     status = sim_caches_create(sim, caches_machine(caches), err);
     if (status == C2_OK) {
         sim_classifier_use(sim);
+        if (sim->leader)
+            caches_follow(sim->caches);
         caches_instructed_inherit(sim->caches, caches);
     }
     caches_destroy(caches);

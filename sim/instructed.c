@@ -56,6 +56,7 @@ enum c2_status sim_instructed_begin(struct sim *sim, struct c2_error *err)
         status = caches_instructed_begin(sim->plain, err);
     if (status != C2_OK)
         return status;
+    sim_share_depart(sim);
     sim_classifier_leave(sim);
     for (uint32_t i = 0; i < sim->core_count; i++)
         sim_leave_line(sim_core_at(sim, i));

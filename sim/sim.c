@@ -106,6 +106,8 @@ void sim_destroy(struct sim *sim)
     c2_free(sim->warmed);
     c2_free(sim->dumps);
     c2_free(sim->instructions);
+    c2_free(sim->followers);
+    c2_map_destroy(sim->group_of);
     c2_free(sim);
 }
 
@@ -281,6 +283,8 @@ void sim_page_fill(struct sim_core *core, struct sim_page *page, struct guest_va
         sim->translation.walk(sim->translation.self, va, &walk);
     page->entry_count = (uint16_t)walk.entry_count;
     page->counted = sim_counted_bits(SIM_READ, sim_walk_log2(walk.entry_count));
+    if (C2_UNLIKELY(sim->places) && page->slot != SIM_NO_SLOTS)
+        sim_share_page(sim, page, va);
 }
 
 bool sim_page_holds(const struct sim_core *core, const struct sim_page *page, struct guest_va va)
@@ -312,6 +316,9 @@ static void core_forget(struct sim_core *core, struct guest_va start, uint64_t b
 
 void sim_forget(struct sim *sim, struct guest_va start, uint64_t bytes)
 {
+    sim->forgotten = (sim->forgotten ^ start.v) * UINT64_C(0x9e3779b97f4a7c15) + bytes;
+    if (sim->leader)
+        return;
     sim_attribute_changed(sim, start, bytes);
     sim_references_forget(sim);
     for (uint32_t i = 0; i < sim->core_count; i++)
@@ -349,6 +356,8 @@ enum c2_status sim_memory_mark(struct sim *sim, uint64_t header, const uint64_t 
     enum c2_status status = translation->change(translation->self, (enum stream_mark)stream_header_insns(header), words,
                                                 stream_header_slots(header), err);
     sim_cores_changed(sim);
+    if (C2_UNLIKELY(sim->places))
+        sim_share_change(sim, (enum stream_mark)stream_header_insns(header), words, stream_header_slots(header));
     return status;
 }
 
@@ -356,7 +365,7 @@ const struct sim_counts *sim_counts(const struct sim *sim) { return &sim->counts
 
 const struct caches *sim_caches(const struct sim *sim) { return sim->caches; }
 
-const struct caches_tlbs *sim_tlb(const struct sim *sim) { return sim->core.tlb; }
+const struct caches_tlbs *sim_tlb(const struct sim *sim) { return (sim->leader ? sim->leader : sim)->core.tlb; }
 
 const uint64_t *sim_walk_reads(const struct sim *sim) { return sim->walk_reads; }
 

@@ -381,6 +381,22 @@ struct sim_config {
 enum c2_status sim_create(struct sim **out, const struct sim_config *config, struct c2_error *err);
 void sim_destroy(struct sim *sim);
 
+/* ------------------------------------------------------------------ machines that share: share.c has the model */
+/* Whether one simulator may follow the other, which simulates the same stream, with the same placement or another one.
+ * Both are new. */
+bool sim_can_share(const struct sim *leader, const struct sim *follower, bool same_placement);
+#define SIM_FOLLOWERS 64u /* of one leader, at most */
+/* The follower has another placement. Before sim_share(). */
+enum c2_status sim_follow_placed(struct sim *follower, struct c2_error *err);
+/* From now on the followers get no batches but what they need from the leader. threads: so many of their own for them,
+ * and for the leader's classes; 0: the one that consumes does it. Before the leader is destroyed or a follower is,
+ * sim_share_end(). A follower is finished behind its leader. */
+enum c2_status sim_share(struct sim *leader, struct sim *const *followers, uint32_t count, unsigned threads,
+                         struct c2_error *err);
+void sim_share_end(struct sim *leader); /* also of one that has no followers */
+/* It could not follow to the end: nothing of it is to be used but sim_destroy(). */
+bool sim_departed(const struct sim *sim);
+
 enum c2_status sim_consume(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
 /* After the last batch, once: ends the last window; then subscribers put their results together. */
 enum c2_status sim_finish(struct sim *sim, struct c2_error *err);

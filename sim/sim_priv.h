@@ -269,7 +269,21 @@ struct sim {
     struct sim_totals credited;                  /* what has been so far, in all phases */
     struct sim_shootdowns *shootdowns;           /* [core] */
     uint64_t shot;                               /* cores, as bits, that the change of memory has shot down */
-    struct sim_core core;                        /* the first one; mostly the only one */
+
+    /* Machines whose first levels are the same (share.c): those that follow this one; or the one that this follows. */
+    struct sim **followers;
+    uint32_t follower_count;
+    const struct sim *leader;
+    bool departed; /* it cannot follow any more, and its counts are worth nothing */
+    /* Where followers have placements of their own. The thread of the leader's first stage has these: */
+    bool places;             /* of the leader: there is one */
+    uint32_t placed_groups;  /* of the leader: of lines, so far */
+    struct c2_map *group_of; /* of such a follower: by physical page; NULL: its placement is the leader's */
+    uint32_t at;             /* of a follower: among the leader's */
+    bool misplaced;          /* it has another page where the leader has one */
+    uint64_t forgotten;      /* a digest of what sim_forget() was notified of */
+
+    struct sim_core core; /* the first one; mostly the only one */
 };
 
 static inline struct sim_core *sim_core_at(struct sim *sim, uint32_t i)
@@ -400,6 +414,23 @@ enum c2_status sim_classifier_before(struct sim *sim, struct c2_error *err); /* 
 enum c2_status sim_classifier_end_batch(struct sim *sim, struct c2_error *err);
 
 void sim_classifier_leave(struct sim *sim); /* settled: there is one stage from now on */
+
+enum c2_status sim_classifier_hear(struct sim *sim, const struct stream_batch *event_log, struct c2_error *err);
+/* The event log is handed to these, too; threads: which they may have, 0: none. */
+enum c2_status sim_classifier_share(struct sim *sim, unsigned threads, struct c2_error *err);
+
+/* share.c: what leaders pass on, besides: nothing where there are no followers. Settled, before the leader does the
+ * same: a phase ends, caches are emptied, what was measured is kept or dropped. */
+enum c2_status sim_share_hear(struct sim *follower, const struct stream_batch *event_log, struct c2_error *err);
+enum c2_status sim_share_window(struct sim *sim, enum stream_phase next, struct c2_error *err);
+enum c2_status sim_share_empty(struct sim *sim, struct c2_error *err);
+enum c2_status sim_share_dump(struct sim *sim, const uint64_t *words, struct c2_error *err);
+enum c2_status sim_share_drop(struct sim *sim, struct c2_error *err);
+/* A page is translated; the guest's memory has changed. Of the leader, on the thread of its first stage. */
+void sim_share_page(struct sim *sim, const struct sim_page *page, struct guest_va va);
+void sim_share_change(struct sim *sim, enum stream_mark mark, const uint64_t *words, uint32_t count);
+void sim_share_depart(struct sim *sim);                                      /* all followers have to */
+enum c2_status sim_share_adopt_codes(struct sim *sim, struct c2_error *err); /* of a follower; the leader is finished */
 
 /* instructed.c: whether the record needs caches that know instructions made for them, which are not there yet; these
  * are there from now on, and another loop; what a slot does: of the kind CACHE, and the lines of a store past the

@@ -73,8 +73,8 @@ void sim_totals_read(struct sim_totals *out, const struct sim *sim)
         out->l1i = *caches_l1i_counts(sim->caches);
     for (uint32_t i = 0; i <= machine->level_count; i++)
         out->walk_reads[i] = sim->walk_reads[i];
-    if (sim->core.tlb)
-        window_read_tlbs(out, sim);
+    if (sim_tlb(sim))
+        window_read_tlbs(out, sim->leader ? sim->leader : sim);
     out->upgrades = caches_upgrades(sim->caches);
     out->past_lines = sim->past_lines;
     out->flows = caches_instructed_flows(sim->caches);
@@ -242,6 +242,8 @@ enum c2_status sim_window_end(struct sim *sim, enum stream_phase next, struct c2
     C2_PROMISE(next <= STREAM_SKIP);
     sim_settle(sim);
     enum c2_status status = sim_classifier_settle(sim, err);
+    if (status == C2_OK)
+        status = sim_share_window(sim, next, err);
     if (status != C2_OK)
         return status;
     sim_totals_read(&now, sim);
@@ -258,7 +260,8 @@ enum c2_status sim_window_end(struct sim *sim, enum stream_phase next, struct c2
         warmed_up(sim, &window.of);
     if (sim->attributed.on) {
         sim_attribute_phase(sim, next);
-        check_codes(sim, false);
+        if (!sim->leader)
+            check_codes(sim, false);
     }
     sim->phase_start = now;
     sim->phase = next;
@@ -282,8 +285,9 @@ static void window_check_samples(const struct sim *sim)
 
 enum c2_status sim_finish(struct sim *sim, struct c2_error *err)
 {
+    C2_ASSERT(!sim->departed);
     caches_settle_instructed(sim->caches);
-    enum c2_status status = sim_window_end(sim, sim->phase, err);
+    enum c2_status status = sim->leader ? sim_share_adopt_codes(sim, err) : sim_window_end(sim, sim->phase, err);
     if (status == C2_OK)
         status = sim_cores_finish(sim, err);
     if (status == C2_OK)

@@ -2,7 +2,9 @@
  *
  * Lanes side by side: whatever machines, placements and seeds they have, and however many host threads feed them, each
  * counts what it counts alone, its profile included, for which all read the same file's names; and where memory ends in
- * one, the same lane fails at the same change. The program is this one, as far as names go.
+ * one, the same lane fails at the same change. Lanes of random machines that may share what they simulate alike count
+ * what they count alone, too, whether they can follow to the end or begin again. The program is this one, as far as
+ * names go.
  */
 #include <elf.h>
 #include <link.h>
@@ -25,6 +27,10 @@
 #define PROGRAM 0x10000000000ull /* it is position independent */
 #define PAGES 300u
 #define STEPS 40000u
+#define SHARED_STEPS 6000u
+#define SHARED_ROUNDS 40u
+#define SPECIAL_AT 4500u
+#define LITTLE ((PAGES + 10) * C2_PAGE_BYTES)
 #define MAPPED 6u
 
 /* ------------------------------------------------------------------ machines and placements */
@@ -56,6 +62,18 @@ static uint32_t add_block(struct stream_blocks *blocks)
     static const struct stream_insn insn = {.length = 4};
     const struct stream_block block = {
         .pc = {PROGRAM + 0x1000}, .bytes = 4, .insn_count = 1, .slot_count = 2, .insns = &insn, .slots = slots};
+    uint32_t number;
+    assert_int_equal(stream_blocks_add(&number, blocks, &block, NULL), C2_OK);
+    return number;
+}
+
+/* With a store past the caches. */
+static uint32_t add_special_block(struct stream_blocks *blocks)
+{
+    static const struct stream_slot slots[] = {{0, 8, STREAM_READ, 0}, {0, 4, STREAM_WRITE, 1}};
+    static const struct stream_insn insn = {.length = 4};
+    const struct stream_block block = {
+        .pc = {PROGRAM + 0x1100}, .bytes = 4, .insn_count = 1, .slot_count = 2, .insns = &insn, .slots = slots};
     uint32_t number;
     assert_int_equal(stream_blocks_add(&number, blocks, &block, NULL), C2_OK);
     return number;
@@ -118,6 +136,8 @@ static void load_program(struct stream_writer *writer)
                                     MMU_ACCESS_WRITE};
         assert_int_equal(stream_writer_change(writer, STREAM_TOUCHED, touched, 2, NULL), C2_OK);
     }
+    const uint64_t fetched[] = {PROGRAM + 0x1000, MMU_ACCESS_EXEC};
+    assert_int_equal(stream_writer_change(writer, STREAM_TOUCHED, fetched, 2, NULL), C2_OK);
     assert_int_equal(stream_writer_mark(writer, STREAM_LOADED, words, 2, NULL), C2_OK);
 }
 
@@ -141,9 +161,51 @@ static uint64_t draw(struct c2_rng *rng, struct stream_writer *writer, bool pres
     return BASE + page * C2_PAGE_BYTES + c2_rng_below(rng, C2_PAGE_BYTES - 8);
 }
 
-/* Until a lane fails. *at: the step that this came back to. */
-static enum c2_status write_stream(struct stream_writer *writer, uint32_t block, uint32_t *at, struct c2_error *err)
+/* Pages lose their frames, which others get. */
+static enum c2_status discard(struct stream_writer *writer, bool present[PAGES], uint64_t first, struct c2_error *err)
 {
+    const uint64_t words[] = {BASE + first * C2_PAGE_BYTES, 8 * C2_PAGE_BYTES};
+    for (unsigned i = 0; i < 8; i++)
+        present[first + i] = false;
+    return stream_writer_change(writer, STREAM_DISCARDED, words, 2, err);
+}
+
+struct program {
+    uint32_t block, special; /* the second is executed once */
+    uint32_t steps;
+};
+
+/* Blocks of the heap come and go, pages too, phases begin; what was measured is kept, and dropped. */
+static enum c2_status mark_something(struct stream_writer *writer, bool present[PAGES], uint32_t at,
+                                     struct c2_error *err)
+{
+    const uint64_t allocated[] = {BASE + at % PAGES * C2_PAGE_BYTES, 600, 0, PROGRAM + 0x1000};
+    const uint64_t freed[] = {BASE + (at - 40) % PAGES * C2_PAGE_BYTES};
+    const uint64_t phase[] = {at / 500 % 3 == 1 ? STREAM_WARM : STREAM_MEASURE};
+    const uint64_t dumped[STREAM_DUMP_WORDS] = {at, 'd'};
+    enum c2_status status = C2_OK;
+    if (at % 100 == 50)
+        status = stream_writer_mark(writer, STREAM_ALLOCATED, allocated, 4, err);
+    if (at % 100 == 90)
+        status = stream_writer_mark(writer, STREAM_FREED, freed, 1, err);
+    if (at % 700 == 330 && status == C2_OK)
+        status = discard(writer, present, at % (PAGES - 8), err);
+    if (at % 500 == 0 && status == C2_OK)
+        status = stream_writer_mark(writer, STREAM_PHASE, phase, 1, err);
+    if (at % 2000 == 600 && status == C2_OK)
+        status = stream_writer_mark(writer, STREAM_DUMPED, dumped, STREAM_DUMP_WORDS, err);
+    if (at == 1300 && status == C2_OK)
+        status = stream_writer_mark(writer, STREAM_ZEROED, NULL, 0, err);
+    if (at == 3700 && status == C2_OK)
+        status = stream_writer_mark(writer, STREAM_EMPTIED, NULL, 0, err);
+    return status;
+}
+
+/* Until a lane fails. *at: the step that this came back to. */
+static enum c2_status write_stream(struct stream_writer *writer, const struct program *program, uint32_t *at,
+                                   struct c2_error *err)
+{
+    const uint32_t steps = program->steps;
     const uint64_t map[MAPPED] = {BASE, PAGES * C2_PAGE_BYTES,
                                   MMU_READ | MMU_WRITE | STREAM_MAPPED_MAY_WRITE |
                                       (uint64_t)MMU_ANONYMOUS << STREAM_MAPPED_KIND_SHIFT};
@@ -152,10 +214,15 @@ static enum c2_status write_stream(struct stream_writer *writer, uint32_t block,
     c2_rng_init(&rng, 11, "many lanes");
     enum c2_status status = stream_writer_change(writer, STREAM_MAPPED, map, MAPPED, err);
     load_program(writer);
-    for (*at = 0; *at < STEPS && status == C2_OK; ++*at) {
+    for (uint64_t page = 0; page < PAGES && steps != STEPS && status == C2_OK; page++)
+        status = touch(writer, present, page, err); /* so little memory is left, and frames are used again */
+    for (*at = 0; *at < steps && status == C2_OK; ++*at) {
+        if (steps != STEPS)
+            status = mark_something(writer, present, *at, err);
         const uint64_t a = draw(&rng, writer, present, &status, err), b = draw(&rng, writer, present, &status, err);
         if (status == C2_OK)
-            write_record(writer, block, a, *at % 16 == 0 ? table_at + *at % sizeof table : b);
+            write_record(writer, *at == SPECIAL_AT ? program->special : program->block, a,
+                         *at % 16 == 0 ? table_at + *at % sizeof table : b);
     }
     return status == C2_OK ? stream_writer_flush(writer, err) : status;
 }
@@ -167,13 +234,22 @@ struct run {
     struct c2_error err;
     uint32_t failed_at;
     struct caches_counts counts[LANES][2];
+    struct sim_totals measured[LANES];
+    uint64_t dumps[LANES];
     uint64_t digest[LANES]; /* of the profiles */
+    unsigned followers, departed;
 };
 
 static void mix(uint64_t *hash, const void *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         *hash = (*hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
+}
+
+static void mix_pair(uint64_t *hash, const struct analyses_pair *pair)
+{
+    const uint64_t words[] = {pair->level, pair->victim, pair->evictor, pair->reason, pair->count};
+    mix(hash, words, sizeof words);
 }
 
 /* Objects by name, rows with all their counts. */
@@ -186,21 +262,35 @@ static uint64_t digest_of(const struct analyses_profile_result *profile)
         mix(&hash, profile->objects[i].name, strlen(profile->objects[i].name));
         mix(&hash, profile->objects[i].level, profile->level_count * sizeof *profile->objects[i].level);
     }
-    for (size_t i = 0; i < profile->row_count; i++)
+    for (size_t i = 0; i < profile->row_count; i++) {
         mix(&hash, profile->rows[i].level, profile->level_count * sizeof *profile->rows[i].level);
+        mix(&hash, &profile->rows[i].tlb, sizeof profile->rows[i].tlb);
+    }
+    for (size_t i = 0; i < profile->insn_count; i++)
+        mix(&hash, &profile->insns[i], sizeof profile->insns[i]);
+    for (size_t i = 0; i < profile->pair_count; i++)
+        mix_pair(&hash, &profile->pairs[i]);
     assert_true(named);
     return hash;
 }
 
-static void simulate(struct run *run, const struct lane_config *configs, unsigned count, unsigned threads,
-                     uint32_t block)
+static uint64_t digest_of_dumps(const struct sim *sim)
 {
-    struct lanes *lanes;
+    size_t count;
+    const struct sim_dumped *dumps = sim_dumps(sim, &count);
+    uint64_t hash = count;
+    for (size_t i = 0; i < count; i++)
+        mix(&hash, &dumps[i].of, sizeof dumps[i].of);
+    return hash;
+}
+
+/* All of the stream, to the groups that there are. */
+static void feed(struct run *run, struct lanes *lanes, unsigned threads, const struct program *program)
+{
     struct stream_ring *ring;
     struct stream_writer *writer;
     struct stream_sink groups[LANES];
-    assert_int_equal(lanes_create(&lanes, configs, count, NULL), C2_OK);
-    assert_int_equal(lanes_group_count(lanes), count);
+    const unsigned count = lanes_group_count(lanes);
     for (unsigned i = 0; i < count; i++)
         groups[i] = lanes_sink(lanes, i);
     assert_int_equal(stream_ring_create(&ring, groups, count, threads, "test", NULL), C2_OK);
@@ -208,18 +298,36 @@ static void simulate(struct run *run, const struct lane_config *configs, unsigne
     assert_int_equal(stream_writer_create(&writer, sink, NULL), C2_OK);
     writer->guaranteed = lanes_guaranteed;
     writer->guaranteed_self = lanes;
-    run->status = write_stream(writer, block, &run->failed_at, &run->err);
+    run->status = write_stream(writer, program, &run->failed_at, &run->err);
     if (run->status == C2_OK)
         assert_int_equal(sink.drain(sink.self, NULL), C2_OK);
     stream_ring_destroy(ring);
     if (run->status == C2_OK)
         assert_int_equal(lanes_finish(lanes, NULL), C2_OK);
-    for (unsigned i = 0; i < count && run->status == C2_OK; i++)
-        run->digest[i] = digest_of(analyses_result(lane_analyses(lanes_at(lanes, i)), ANALYSIS_profile));
-    for (unsigned i = 0; i < count; i++)
-        for (uint32_t depth = 0; depth < 2; depth++)
-            run->counts[i][depth] = *caches_level_counts(sim_caches(lane_sim(lanes_at(lanes, i))), depth);
     stream_writer_destroy(writer);
+}
+
+static void take_results(struct run *run, const struct lanes *lanes, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const struct lane *lane = lanes_at(lanes, i);
+        const struct analyses_profile_result *profile = analyses_result(lane_analyses(lane), ANALYSIS_profile);
+        for (uint32_t depth = 0; depth < 2; depth++)
+            run->counts[i][depth] = *caches_level_counts(sim_caches(lane_sim(lane)), depth);
+        run->digest[i] = run->status == C2_OK && profile ? digest_of(profile) : 0;
+        run->measured[i] = *sim_measured(lane_sim(lane));
+        run->dumps[i] = digest_of_dumps(lane_sim(lane));
+    }
+}
+
+static void simulate(struct run *run, const struct lane_config *configs, unsigned count, unsigned threads,
+                     uint32_t block)
+{
+    struct lanes *lanes;
+    assert_int_equal(lanes_create(&lanes, configs, count, NULL), C2_OK);
+    assert_int_equal(lanes_group_count(lanes), count);
+    feed(run, lanes, threads, &(struct program){block, block, STEPS});
+    take_results(run, lanes, count);
     lanes_destroy(lanes);
 }
 
@@ -249,6 +357,120 @@ static void each_counts_what_it_counts_alone(void **state)
     for (unsigned i = 0; i < LANES; i++) /* they are not all the same anyway */
         for (unsigned k = 0; k < i; k++)
             assert_memory_not_equal(&alone[i].counts[0][1], &alone[k].counts[0][1], sizeof alone[i].counts[0][1]);
+    stream_blocks_destroy(blocks);
+}
+
+/* ------------------------------------------------------------------ lanes that share */
+
+static enum caches_policy draw_policy(struct c2_rng *rng)
+{
+    static const enum caches_policy policies[] = {CACHES_LRU, CACHES_LRU, CACHES_RANDOM, CACHES_NRU, CACHES_SRRIP};
+    return policies[c2_rng_below(rng, sizeof policies / sizeof *policies)];
+}
+
+static struct caches_level draw_level(struct c2_rng *rng, const char *name, uint64_t least)
+{
+    struct caches_level level = made_level(name, least << c2_rng_below(rng, 5), 1u << c2_rng_below(rng, 4));
+    level.policy = draw_policy(rng);
+    return level;
+}
+
+/* One first level for most; what is below is anything: some can follow, some take lines from it. */
+static void draw_machines(struct caches_machine machines[LANES], struct c2_rng *rng, bool first_takes)
+{
+    const bool l1i = c2_rng_below(rng, 2) == 0, tlbs = c2_rng_below(rng, 2) == 0;
+    for (unsigned i = 0; i < LANES; i++) {
+        struct caches_machine *machine = &machines[i];
+        machine->level_count = 2 + (uint32_t)c2_rng_below(rng, 2);
+        machine->levels[0] = made_level("L1D", 4096, c2_rng_below(rng, 8) == 0 ? 4 : 2);
+        machine->has_l1i = l1i;
+        machine->l1i = made_level("L1I", 4096, 2);
+        machine->levels[1] = draw_level(rng, "L2", 8192);
+        machine->levels[2] = draw_level(rng, "L3", 32768);
+        machine->levels[1].inclusion = c2_rng_below(rng, 4) == 0 ? CACHES_INCLUSIVE : CACHES_NON_INCLUSIVE;
+        machine->levels[2].inclusion = (enum caches_inclusion)c2_rng_below(rng, 3);
+        if (first_takes) { /* by conflicts, which the others do not have */
+            machine->level_count = 2;
+            machine->levels[1] = made_level("L2", 1 << 16, i == 0 ? 1 : 16);
+            machine->levels[1].inclusion = CACHES_INCLUSIVE;
+        }
+        machine->tlb_count = tlbs;
+        machine->tlbs[0] = (struct caches_tlb){.name = "TLB",
+                                               .place = CACHES_TLB_FIRST,
+                                               .sides = CACHES_TLB_DATA,
+                                               .holds = CACHES_TLB_4K,
+                                               .entries = 64,
+                                               .ways = 4,
+                                               .policy = CACHES_LRU};
+    }
+}
+
+static void share(struct run *run, const struct lane_config *configs, unsigned threads, const struct program *program)
+{
+    struct lanes *lanes;
+    assert_int_equal(lanes_create(&lanes, configs, LANES, NULL), C2_OK);
+    assert_int_equal(lanes_share(lanes, threads, NULL), C2_OK);
+    run->followers = lanes_follower_count(lanes);
+    assert_int_equal(lanes_group_count(lanes) + run->followers, LANES);
+    feed(run, lanes, threads, program);
+    run->departed = lanes_departed(lanes);
+    if (run->departed != 0) {
+        assert_int_equal(lanes_begin_again(lanes, NULL), C2_OK);
+        assert_int_equal(lanes_group_count(lanes), run->departed);
+        feed(run, lanes, threads, program);
+        assert_int_equal(lanes_departed(lanes), 0);
+    }
+    take_results(run, lanes, LANES);
+    lanes_destroy(lanes);
+}
+
+static void run_alone(struct run *run, const struct lane_config *config, const struct program *program)
+{
+    struct lanes *lanes;
+    assert_int_equal(lanes_create(&lanes, config, 1, NULL), C2_OK);
+    feed(run, lanes, 1, program);
+    take_results(run, lanes, 1);
+    lanes_destroy(lanes);
+}
+
+static void sharing_changes_nothing(void **state)
+{
+    (void)state;
+    static const char *const unattributed[ANALYSES_KINDS] = {[ANALYSIS_profile] = ""};
+    static struct caches_machine machines[LANES];
+    static struct run alone, shared;
+    struct lane_config configs[LANES];
+    struct stream_blocks *blocks;
+    struct c2_rng rng;
+    unsigned followed[2] = {0}, departed[2] = {0}; /* [whether each has a placement of its own] */
+    assert_int_equal(stream_blocks_create(&blocks, NULL), C2_OK);
+    const uint32_t block = add_block(blocks), special = add_special_block(blocks);
+    c2_rng_init(&rng, 5, "lanes that share");
+    for (unsigned round = 0; round < SHARED_ROUNDS; round++) {
+        make_machines(machines, configs, blocks);
+        draw_machines(machines, &rng, round % 8 == 5);
+        for (unsigned i = 0; i < LANES; i++) {
+            configs[i].placement.placement = round % 2 == 0 ? MMU_SEQUENTIAL : MMU_RANDOM;
+            configs[i].placement.seed = round % 4 == 3 ? i : 1 + round; /* of some rounds each has its own */
+            configs[i].placement.physical_bytes = round % 8 == 3 ? LITTLE : 1 << 30;
+            configs[i].unnamed = i > 0 || round % 3 == 0;
+            configs[i].given = round % 5 == 4 ? unattributed : configs[i].given;
+            configs[i].shares = true;
+        }
+        const struct program program = {block, round % 16 == 7 ? special : block, SHARED_STEPS};
+        share(&shared, configs, 1 + round % 4, &program);
+        followed[round % 4 == 3] += shared.followers - shared.departed;
+        departed[round % 4 == 3] += shared.departed;
+        for (unsigned i = 0; i < LANES; i++) {
+            run_alone(&alone, &configs[i], &program);
+            assert_int_equal(alone.status, C2_OK);
+            assert_memory_equal(&shared.measured[i], &alone.measured[0], sizeof shared.measured[i]);
+            assert_int_equal(shared.digest[i], alone.digest[0]);
+            assert_int_equal(shared.dumps[i], alone.dumps[0]);
+        }
+    }
+    for (unsigned placed = 0; placed < 2; placed++)
+        assert_true(followed[placed] > SHARED_ROUNDS / 8 && departed[placed] > SHARED_ROUNDS / 8);
     stream_blocks_destroy(blocks);
 }
 
@@ -303,6 +525,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_counts_what_it_counts_alone),
         cmocka_unit_test(the_same_lane_fails_at_the_same_change),
+        cmocka_unit_test(sharing_changes_nothing),
         cmocka_unit_test(failing_allocations),
     };
     return cmocka_run_group_tests_name("lanes: side by side", tests, NULL, NULL);

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * follow: machines of one run whose first levels are the same, so that one of them is enough.
+ *
+ * Model
+ *   What L1D and L1I hold depends on their own shape and on the order of accesses, and on nothing below: but for lines
+ *   that an inclusive level takes from them, and for what is dirty in an exclusive second level. So a machine with the
+ *   same first levels may follow another one: it reads that one's event log, which has each miss of theirs, and asks
+ *   its own levels from the second one on. Its own log has what these were asked, so that shadows, classes and evictors
+ *   of these levels are its own; those of the first levels are the other's.
+ *   Where a level is inclusive the first levels are mirrored, as sets without an order, from the misses and what they
+ *   replace: so it is found out which line of theirs it would take. Then the machine cannot follow any more
+ *   (caches_first_lost), and what it has counted is worth nothing; its caller has to simulate it in another way.
+ *
+ * Counting
+ *   Reads and writes below are told apart by the kind of a miss, which its record has where it is measured.
+ *
+ * Invariants
+ *   Slots are those of the other machine: groups of lines come in the same order.
+ *
+ * Not modelled
+ *   First levels with another policy than LRU, or with an index by virtual addresses beyond a page: they do not follow.
+ */
+#include <string.h>
+
+#include "caches/contents_priv.h"
+#include "caches/event_log_priv.h"
+
+/* ------------------------------------------------------------------ which machines */
+
+static bool same_first(const struct caches_level *one, const struct caches_level *other)
+{
+    return one->size_bytes == other->size_bytes && one->ways == other->ways && one->slices == other->slices &&
+           one->policy == other->policy && one->index == other->index && one->through == other->through &&
+           one->around == other->around && one->mask_count == 0 && other->mask_count == 0 && one->slices == 1 &&
+           one->policy == CACHES_LRU;
+}
+
+bool caches_machines_share_first(const struct caches_machine *one, const struct caches_machine *other)
+{
+    if (one->line_bytes != other->line_bytes || one->has_l1i != other->has_l1i)
+        return false;
+    const bool below = one->level_count > 1 && other->level_count > 1;
+    return below && one->levels[1].inclusion != CACHES_EXCLUSIVE && other->levels[1].inclusion != CACHES_EXCLUSIVE &&
+           same_first(&one->levels[0], &other->levels[0]) && (!one->has_l1i || same_first(&one->l1i, &other->l1i));
+}
+
+void caches_follow(struct caches *caches)
+{
+    C2_ASSERT(caches->usual && caches->lines.groups == 0 && !cache_event_log_is_own(caches));
+    bool inclusive = false;
+    for (uint32_t i = 1; i < caches->level_count; i++)
+        inclusive |= caches->level[i].inclusive;
+    for (uint32_t i = 0; i < caches->node_count; i++)
+        caches->level[i].mirrors = inclusive && caches->level[i].depth == 0;
+    caches->classifier->follows = true;
+}
+
+bool caches_first_lost(const struct caches *caches) { return caches->first_lost; }
+
+/* ------------------------------------------------------------------ the other's event log */
+
+static void read_miss(struct caches_log_record *out, uint64_t first, const uint64_t *words)
+{
+    C2_PROMISE(first & TAPE_IS_BRIEF);
+    const uint32_t missed = event_log_missed(first);
+    const uint64_t rest = (first >> TAPE_BEHIND & TAPE_BEHIND_MASK) > missed ? words[missed] : 0;
+    out->kind = CACHES_LOG_MISS;
+    out->side = (first >> TAPE_COLUMN & 15) == 0 ? CACHES_DATA : CACHES_FETCH;
+    out->slot = (uint32_t)first;
+    out->bits = (uint32_t)(first >> TAPE_BITS);
+    out->left = event_log_word((uint32_t)words[0]);
+    out->access_site = words[0] >> 32 | rest << 32;
+}
+
+void caches_log_next(struct caches_log *log, struct caches_log_record *out)
+{
+    const uint64_t *word = log->at, *const end = log->end;
+    out->kind = CACHES_LOG_END;
+    while (word < end && out->kind == CACHES_LOG_END) {
+        const uint64_t first = *word++, level_index = first >> TAPE_COLUMN & 15;
+        if (C2_LIKELY(first >> TAPE_MISSED == 0))
+            continue; /* a hit */
+        const uint32_t behind = first >> TAPE_BEHIND & TAPE_BEHIND_MASK;
+        if (level_index < TAPE_PLACED)
+            read_miss(out, first, word);
+        else if (level_index == TAPE_GROUP)
+            *out = (struct caches_log_record){.kind = CACHES_LOG_GROUP, .first = {word[0] << LINES_GROUP_SHIFT}};
+        else if (level_index == TAPE_PLACED)
+            *out = (struct caches_log_record){.kind = CACHES_LOG_PLACED, .placed = word, .placed_count = behind};
+        C2_PROMISE(level_index < TAPE_PLACED || level_index >= TAPE_PUSHED || level_index == TAPE_PLACED);
+        C2_PROMISE(level_index != TAPE_NOTE);
+        word += behind;
+    }
+    log->at = word;
+}
+
+void caches_note_placed(struct caches *caches, uint32_t slot, const uint64_t *first, uint32_t count)
+{
+    C2_ASSERT(count >= 1 && count <= CACHES_FOLLOWERS && !cache_event_log_is_own(caches));
+    _Static_assert(CACHES_FOLLOWERS <= TAPE_BEHIND_MASK && 2 * CACHES_FOLLOWERS < CACHES_TAPE_SLACK, "there is room");
+    cache_event_log_put(caches, TAPE_PLACED << TAPE_COLUMN | (uint64_t)count << TAPE_BEHIND | slot);
+    for (uint32_t i = 0; i < count; i++)
+        cache_event_log_put(caches, first[i]);
+}
+
+/* ------------------------------------------------------------------ what goes below */
+
+enum caches_tried caches_try_below(struct caches *caches, const struct caches_log_record *miss, bool write)
+{
+    C2_PROMISE(miss->kind == CACHES_LOG_MISS && caches->classifier->follows);
+    const struct cache_form *form = cache_contents_form(caches);
+    struct cache_level *first = caches->port[miss->side];
+    const uint64_t line = cache_lines_line(&caches->lines, miss->slot);
+    return form->below(&first->l1_handle, write, miss->slot, line, miss->left);
+}
+
+bool caches_follow_hits(struct caches *caches, struct caches_log *log, struct caches_log_writes writes)
+{
+    const struct cache_level *second = &caches->level[1];
+    C2_PROMISE(caches->classifier->follows);
+    if (second->ordered && !second->exclusive)
+        log->at = cache_contents_form(caches)->below_hits(caches, log->at, log->end, writes);
+    return caches->event_log.end.at >= caches->event_log.end.stop;
+}
+
+/* ------------------------------------------------------------------ counts */
+
+static void adopt_level_counts(struct caches *caches, uint32_t to, const struct caches *from, uint32_t level_index)
+{
+    struct cache_level *level = &caches->level[to];
+    const struct cache_level *other = &from->level[level_index];
+    C2_ASSERT(level->depth == 0 && other->depth == 0);
+    level->counts = other->counts;
+    memcpy(level->misses, other->misses, sizeof level->misses);
+    memcpy(level->l1_handle.hits, other->l1_handle.hits, sizeof level->l1_handle.hits);
+    memcpy(caches->classifier->level[to].said, from->classifier->level[level_index].said,
+           sizeof caches->classifier->level[to].said);
+}
+
+void caches_adopt_first(struct caches *caches, const struct caches *from)
+{
+    C2_ASSERT(caches->usual && from->usual);
+    adopt_level_counts(caches, 0, from, 0);
+    if (caches->machine.has_l1i)
+        adopt_level_counts(caches, caches->level_count, from, from->level_count);
+}
