@@ -189,7 +189,7 @@ uint32_t sched_processor(const struct syscalls *kernel, const struct kernel_thre
 #define THREADS_MOST 16384u
 struct kernel_thread *threads_create(struct syscalls *kernel); /* NULL: no memory */
 void threads_destroy(struct syscalls *kernel);
-void threads_keep_current(struct syscalls *kernel); /* it becomes the first, the others are no more: execve */
+void threads_keep_current(struct syscalls *kernel);       /* it becomes the first, the others are no more: execve */
 bool threads_are_too_many(const struct syscalls *kernel); /* for one more, or a process more */
 struct kernel_thread *threads_find(const struct syscalls *kernel, uint32_t tid); /* NULL: there is none */
 /* Its word of CLONE_CHILD_CLEARTID becomes 0: a join of it waits for that. */
