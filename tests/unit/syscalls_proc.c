@@ -25,6 +25,10 @@ static void fixed_files_have_their_content(void **state)
     assert_call(0, personality, ADDR_NO_RANDOMIZE);
     assert_string_equal(guest_content("/proc/self/personality"), "00040000\n");
     assert_string_equal(guest_content("/proc/sys/net/ipv4/ip_local_port_range"), "32768\t60999\n");
+    assert_string_equal(guest_content("/proc/sys/vm/mmap_min_addr"), "65536\n");
+    assert_string_equal(guest_content("/proc/sys/kernel/shm_next_id"), "-1\n");
+    assert_string_equal(guest_content("/proc/self/uid_map"), "         0          0 4294967295\n");
+    assert_string_equal(guest_content("/proc/self/setgroups"), "allow\n");
     assert_memory_equal(guest_content("/proc/self/cmdline"), "./program\0one\0", 15);
     assert_memory_equal(guest_content("/proc/self/environ"), "HOME=/\0", 8);
     assert_non_null(strstr(guest_content("/proc/meminfo"), "MemTotal:          65536 kB\n"));
@@ -143,12 +147,16 @@ static void directories_can_be_listed(void **state)
     assert_string_equal(list("/proc", 4096), top);
     assert_string_equal(list("/proc", 32), top); /* a few at a time */
     assert_string_equal(list("/proc/self/task", 4096), "1000 ");
-    assert_string_equal(list("/proc/1000", 4096), "cgroup cmdline comm coredump_filter cwd environ exe fd limits maps "
-                                                  "mountinfo mounts oom_score oom_score_adj pagemap personality root "
-                                                  "smaps stat statm status task ");
-    assert_string_equal(list("/proc/self/task/1000", 40),
-                        "cgroup children cmdline comm coredump_filter cwd environ exe fd limits maps "
-                        "mountinfo mounts oom_score oom_score_adj pagemap personality root smaps stat statm status ");
+    assert_string_equal(
+        list("/proc/1000", 4096),
+        "cgroup cmdline comm coredump_filter cpuset cwd environ exe fd gid_map limits loginuid maps mountinfo "
+        "mounts oom_adj oom_score oom_score_adj pagemap personality root sessionid setgroups smaps stat statm status "
+        "task uid_map wchan ");
+    assert_string_equal(
+        list("/proc/self/task/1000", 40),
+        "cgroup children cmdline comm coredump_filter cpuset cwd environ exe fd gid_map limits loginuid maps "
+        "mountinfo mounts oom_adj oom_score oom_score_adj pagemap personality root sessionid setgroups smaps stat "
+        "statm status uid_map wchan ");
     assert_string_equal(list("/proc/self/fd", 4096), "0 1 2 3 ");
     assert_string_equal(list("/sys/devices/system/cpu", 4096), "online possible present ");
     assert_call(3, open, guest_text("/proc"), O_RDONLY);
