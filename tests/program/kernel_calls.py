@@ -102,7 +102,7 @@ def trials(top):
     machines = copy_for_all(os.environ["C2EMU_MACHINES"], top)
     for part in ("sizes", "owners", "heirs", "clones", "limits", "requests"):
         native = answers(top, part, [guest, part])
-        check(native.stdout.count(b"\n") > 5, "the program says something of " + part)
+        check(native.stdout.count(b"\n") > 1, "the program says something of " + part)
         for number, options in enumerate((["--no-sim"], [])):
             ours = answers(top, "%s%d" % (part, number), [emulator, "-q", *options, guest, part],
                            C2EMU_MACHINES=machines)
