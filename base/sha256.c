@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * SHA-256 (FIPS 180-4) by libgcrypt, in hexadecimal as sha256sum prints it.
+ * SHA-256 (FIPS 180-4) by libgcrypt, in hexadecimal as sha256sum prints it. The library is loaded at the first hash:
+ * most runs have none.
  */
 #include "base/base.h"
 
@@ -14,20 +15,43 @@
 #define DIGEST_BYTES ((C2_SHA256_TEXT - 1) / 2)
 #define PART_BYTES ((size_t)1 << 18) /* read at once from a file */
 
+/* clang-format off */
+#define GCRYPT_FUNCTIONS(X) \
+    X(check_version) X(control) X(md_close) X(md_copy) X(md_hash_buffer) X(md_open) X(md_read) X(md_write)
+/* clang-format on */
+
+static struct {
+    void *handle; /* NULL: not loaded yet, and so is all that follows */
+#define FUNCTION(name) __typeof__(gcry_##name) *name;
+    GCRYPT_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+} gcrypt;
+
 struct c2_sha256 {
     gcry_md_hd_t handle;
 };
 
-/* No secrets are kept, so none of the memory that the library would lock. */
-static bool is_ready(void)
+static enum c2_status load_gcrypt(struct c2_error *err)
 {
-    if (gcry_control(GCRYCTL_INITIALIZATION_FINISHED_P))
-        return true;
-    if (!gcry_check_version(NULL))
-        return false;
-    gcry_control(GCRYCTL_DISABLE_SECMEM, 0);
-    gcry_control(GCRYCTL_INITIALIZATION_FINISHED, 0);
-    return true;
+#define FUNCTION(name) {"gcry_" #name, (void **)&gcrypt.name},
+    static const struct c2_library_function functions[] = {GCRYPT_FUNCTIONS(FUNCTION)};
+#undef FUNCTION
+    static const struct c2_library library = {"the library of hashes", C2_GCRYPT_SONAME, &gcrypt.handle, functions,
+                                              sizeof functions / sizeof *functions};
+    return c2_library_load(&library, err);
+}
+
+/* No secrets are kept, so none of the memory that the library would lock. */
+static enum c2_status make_ready(struct c2_error *err)
+{
+    enum c2_status status = load_gcrypt(err);
+    if (status != C2_OK || gcrypt.control(GCRYCTL_INITIALIZATION_FINISHED_P))
+        return status;
+    if (!gcrypt.check_version(NULL))
+        return c2_fail(err, C2_ERR_INTERNAL, "libgcrypt cannot compute SHA-256");
+    gcrypt.control(GCRYCTL_DISABLE_SECMEM, 0);
+    gcrypt.control(GCRYCTL_INITIALIZATION_FINISHED, 0);
+    return C2_OK;
 }
 
 enum c2_status c2_sha256_create(struct c2_sha256 **out, struct c2_error *err)
@@ -35,21 +59,27 @@ enum c2_status c2_sha256_create(struct c2_sha256 **out, struct c2_error *err)
     *out = c2_calloc(1, sizeof **out);
     if (!*out)
         return c2_fail_memory(err, "a hash");
-    if (is_ready() && gcry_md_open(&(*out)->handle, GCRY_MD_SHA256, 0) == 0)
+    enum c2_status status = make_ready(err);
+    if (status == C2_OK && gcrypt.md_open(&(*out)->handle, GCRY_MD_SHA256, 0) != 0)
+        status = c2_fail(err, C2_ERR_INTERNAL, "libgcrypt cannot compute SHA-256");
+    if (status == C2_OK)
         return C2_OK;
     c2_free(*out);
     *out = NULL;
-    return c2_fail(err, C2_ERR_INTERNAL, "libgcrypt cannot compute SHA-256");
+    return status;
 }
 
 void c2_sha256_destroy(struct c2_sha256 *sum)
 {
     if (sum)
-        gcry_md_close(sum->handle);
+        gcrypt.md_close(sum->handle);
     c2_free(sum);
 }
 
-void c2_sha256_add(struct c2_sha256 *sum, const void *bytes, size_t count) { gcry_md_write(sum->handle, bytes, count); }
+void c2_sha256_add(struct c2_sha256 *sum, const void *bytes, size_t count)
+{
+    gcrypt.md_write(sum->handle, bytes, count);
+}
 
 static void sha256_put_text(char out[C2_SHA256_TEXT], const unsigned char *digest)
 {
@@ -61,19 +91,20 @@ static void sha256_put_text(char out[C2_SHA256_TEXT], const unsigned char *diges
 enum c2_status c2_sha256_text(char out[C2_SHA256_TEXT], const struct c2_sha256 *sum, struct c2_error *err)
 {
     gcry_md_hd_t copy;
-    if (gcry_md_copy(&copy, sum->handle) != 0)
+    if (gcrypt.md_copy(&copy, sum->handle) != 0)
         return c2_fail_memory(err, "a hash");
-    sha256_put_text(out, gcry_md_read(copy, GCRY_MD_SHA256));
-    gcry_md_close(copy);
+    sha256_put_text(out, gcrypt.md_read(copy, GCRY_MD_SHA256));
+    gcrypt.md_close(copy);
     return C2_OK;
 }
 
 enum c2_status c2_sha256_bytes(char out[C2_SHA256_TEXT], const void *bytes, size_t count, struct c2_error *err)
 {
     unsigned char digest[DIGEST_BYTES];
-    if (!is_ready())
-        return c2_fail(err, C2_ERR_INTERNAL, "libgcrypt cannot compute SHA-256");
-    gcry_md_hash_buffer(GCRY_MD_SHA256, digest, bytes, count);
+    enum c2_status status = make_ready(err);
+    if (status != C2_OK)
+        return status;
+    gcrypt.md_hash_buffer(GCRY_MD_SHA256, digest, bytes, count);
     sha256_put_text(out, digest);
     return C2_OK;
 }

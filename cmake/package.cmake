@@ -47,7 +47,8 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "libunicorn2 (>= 2.0.1), libcapstone4") # loaded, so the linker names no such need
+# Loaded, so the linker names no such need.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libunicorn2 (>= 2.0.1), libcapstone4, libgcrypt20")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3, snakemake")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3-pandas, valgrind, kcachegrind, slurm-client")
 include(CPack)
