@@ -146,6 +146,9 @@ static bool place_sections(struct loader_unpack *unpack)
             return false;
     if (bytes == 0)
         return true;
+    if (bytes >= LARGE_PAGE / 4 && __builtin_add_overflow(bytes, LARGE_PAGE - 1, &bytes))
+        return false;
+    bytes = bytes >= LARGE_PAGE ? bytes & ~(size_t)(LARGE_PAGE - 1) : bytes; /* whole large pages */
     if (__builtin_add_overflow(bytes, LARGE_PAGE, &unpack->mapped_bytes))
         return false;
     void *memory = mmap(NULL, unpack->mapped_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
