@@ -14,10 +14,10 @@
  *   pointer that is kept on the stack), and through functions that are called. Of more than LOADS loads the further
  *   ones are taken for one.
  */
+#include <Zydis/Zydis.h>
 #include <string.h>
 
 #include "findings/findings_priv.h"
-#include "loader/capstone.h"
 
 #define REGISTERS 16u
 #define STACK_POINTER 4u
@@ -34,26 +34,12 @@ struct flow {
 };
 
 struct decoder {
-    csh capstone;
-    cs_insn *insn;
+    ZydisDecoder zydis;
+    ZydisDecodedInstruction insn;
+    ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
     struct loader_code *code;
     const char *path;
 };
-
-static bool open_decoder(struct decoder *decoder, struct loader_symbols *symbols)
-{
-    *decoder = (struct decoder){.insn = NULL};
-    if (loader_capstone(&decoder->capstone, symbols, NULL) == C2_OK)
-        decoder->insn = cs_malloc(decoder->capstone);
-    return decoder->insn;
-}
-
-static void close_decoder(struct decoder *decoder)
-{
-    loader_code_close(decoder->code);
-    if (decoder->insn)
-        cs_free(decoder->insn, 1);
-}
 
 /* The instruction at pc; false: its code is in no file, or none. */
 static bool chase_decode(struct decoder *decoder, struct loader_symbols *symbols, struct guest_va pc)
@@ -73,37 +59,50 @@ static bool chase_decode(struct decoder *decoder, struct loader_symbols *symbols
     }
     if (!decoder->code)
         return false;
-    size_t count = loader_code_read(decoder->code, address, bytes, sizeof bytes);
-    const uint8_t *at = bytes;
-    return cs_disasm_iter(decoder->capstone, &at, &count, &address, decoder->insn);
+    const size_t count = loader_code_read(decoder->code, address, bytes, sizeof bytes);
+    return count != 0 &&
+           ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder->zydis, bytes, count, &decoder->insn, decoder->op));
 }
 
-/* The number of the register that this one is a part of; REGISTERS: it is none for addresses and whole numbers. */
-static unsigned chase_number_of(x86_reg reg) { return loader_capstone_register(reg, true); }
+/* The register, or the one that it is a part of, as a bit; 0: it is none for addresses and whole numbers. */
+static unsigned chase_bit_of(ZydisRegister reg)
+{
+    const unsigned number = loader_zydis_register(reg, true);
+    return number < REGISTERS ? 1u << number : 0;
+}
+
+/* An operand in memory that the code names; the stack of a push or return is none. */
+static bool is_named_memory(const ZydisDecodedOperand *op)
+{
+    const bool stack = op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN &&
+                       (op->mem.base == ZYDIS_REGISTER_RSP || op->mem.base == ZYDIS_REGISTER_RBP);
+    return op->type == ZYDIS_OPERAND_TYPE_MEMORY && !stack;
+}
 
 /* The registers of the memory operand, as bits; 0: it has none. *reads: it is read. */
-static unsigned chase_address_of(const cs_insn *insn, bool *reads)
+static unsigned chase_address_of(const struct decoder *decoder, bool *reads)
 {
-    const cs_x86 *x86 = &insn->detail->x86;
     unsigned bits = 0;
     *reads = false;
-    for (unsigned i = 0; i < x86->op_count; i++) {
-        const cs_x86_op *op = &x86->operands[i];
-        if (op->type != X86_OP_MEM)
+    for (unsigned i = 0; i < decoder->insn.operand_count; i++) {
+        const ZydisDecodedOperand *op = &decoder->op[i];
+        if (!is_named_memory(op))
             continue;
-        const unsigned base = chase_number_of(op->mem.base), index = chase_number_of(op->mem.index);
-        bits |= (base < REGISTERS ? 1u << base : 0) | (index < REGISTERS ? 1u << index : 0);
-        *reads |= insn->id != X86_INS_LEA && (op->access & CS_AC_READ) != 0;
+        bits |= chase_bit_of(op->mem.base) | chase_bit_of(op->mem.index);
+        *reads |= op->mem.type == ZYDIS_MEMOP_TYPE_MEM && (op->actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0 &&
+                  decoder->insn.mnemonic != ZYDIS_MNEMONIC_NOP;
     }
     return bits;
 }
 
-static unsigned chase_bits_of(const uint16_t *regs, uint8_t count)
+/* Registers that the instruction reads or writes, as these actions have it. */
+static unsigned chase_bits_of(const struct decoder *decoder, ZydisOperandActions actions)
 {
     unsigned bits = 0;
-    for (unsigned i = 0; i < count; i++) {
-        const unsigned number = chase_number_of((x86_reg)regs[i]);
-        bits |= number < REGISTERS ? 1u << number : 0;
+    for (unsigned i = 0; i < decoder->insn.operand_count; i++) {
+        const ZydisDecodedOperand *op = &decoder->op[i];
+        if (op->type == ZYDIS_OPERAND_TYPE_REGISTER && (op->actions & actions) != 0)
+            bits |= chase_bit_of(op->reg.value);
     }
     return bits;
 }
@@ -117,24 +116,22 @@ static uint64_t sources(const struct flow *flow, unsigned registers)
 }
 
 /* What sets a register to nought reads it in name only. */
-static bool clears(const cs_insn *insn)
+static bool clears(const struct decoder *decoder)
 {
-    const cs_x86_op *op = insn->detail->x86.operands;
-    const bool same = insn->detail->x86.op_count == 2 && op[0].type == X86_OP_REG && op[1].type == X86_OP_REG &&
-                      op[0].reg == op[1].reg;
-    return same && (insn->id == X86_INS_XOR || insn->id == X86_INS_SUB);
+    const ZydisDecodedOperand *op = decoder->op;
+    const bool arithmetic = decoder->insn.mnemonic == ZYDIS_MNEMONIC_XOR ||
+                            decoder->insn.mnemonic == ZYDIS_MNEMONIC_SUB;
+    return arithmetic && op[0].type == ZYDIS_OPERAND_TYPE_REGISTER && op[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+           op[0].reg.value == op[1].reg.value;
 }
 
 static void chase_pass(struct flow *flow, const struct decoder *decoder, bool asked)
 {
-    cs_regs read, written;
-    uint8_t read_count, written_count;
     bool loads;
-    const cs_insn *insn = decoder->insn;
-    if (cs_regs_access(decoder->capstone, insn, read, &read_count, written, &written_count) != CS_ERR_OK)
-        return;
-    const uint64_t address = sources(flow, chase_address_of(insn, &loads));
-    uint64_t result = clears(insn) ? 0 : sources(flow, chase_bits_of(read, read_count));
+    const unsigned places = chase_address_of(decoder, &loads);
+    const uint64_t address = sources(flow, places);
+    const unsigned read = chase_bits_of(decoder, ZYDIS_OPERAND_ACTION_MASK_READ) | places;
+    uint64_t result = clears(decoder) ? 0 : sources(flow, read);
     flow->address |= asked ? address : 0;
     if (loads) {
         const uint64_t load = UINT64_C(1) << (flow->loads < LOADS ? flow->loads : LOADS - 1);
@@ -142,7 +139,7 @@ static void chase_pass(struct flow *flow, const struct decoder *decoder, bool as
         flow->chasing |= address & load;
         result |= load;
     }
-    const unsigned to = chase_bits_of(written, written_count);
+    const unsigned to = chase_bits_of(decoder, ZYDIS_OPERAND_ACTION_MASK_WRITE);
     for (unsigned i = 0; i < REGISTERS; i++)
         if ((to >> i & 1) != 0 && i != STACK_POINTER)
             flow->from[i] = result;
@@ -190,8 +187,10 @@ static bool chase_follow(struct decoder *decoder, const struct findings_input *i
 bool findings_chases(const struct findings_input *input, uint32_t insn, uint32_t loop)
 {
     struct decoder decoder = {.path = NULL};
-    const bool found = input->symbols && input->excerpts && open_decoder(&decoder, input->symbols) &&
-                       chase_follow(&decoder, input, insn, loop);
-    close_decoder(&decoder);
+    if (!input->symbols || !input->excerpts)
+        return false;
+    ZydisDecoderInit(&decoder.zydis, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    const bool found = chase_follow(&decoder, input, insn, loop);
+    loader_code_close(decoder.code);
     return found;
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Capstone: instructions as text, and a handle for readers of operands.
+ * Capstone: instructions as text, and a handle for readers of operands. Zydis, which is faster and always there:
+ * numbers of registers.
  */
+#include <Zydis/Zydis.h>
+
 #include "loader/capstone.h"
 #include "loader/symbols_priv.h"
 
@@ -73,6 +76,13 @@ static const x86_reg registers[16][5] = {
     {X86_REG_R14, X86_REG_R14D, X86_REG_R14W, X86_REG_R14B},
     {X86_REG_R15, X86_REG_R15D, X86_REG_R15W, X86_REG_R15B},
 };
+
+unsigned loader_zydis_register(int reg, bool parts)
+{
+    const ZydisRegister own = (ZydisRegister)reg;
+    const ZydisRegister whole = parts ? ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, own) : own;
+    return ZydisRegisterGetClass(whole) == ZYDIS_REGCLASS_GPR64 ? (unsigned)ZydisRegisterGetId(whole) : 16;
+}
 
 enum c2_status loader_capstone(size_t *out, struct loader_symbols *symbols, struct c2_error *err)
 {

@@ -387,6 +387,7 @@ enum c2_status loader_capstone(size_t *out, struct loader_symbols *symbols, stru
 /* The number that instructions have for capstone's general register; with `parts`, for one that it is a part of. 16:
  * another one. */
 unsigned loader_capstone_register(unsigned id, bool parts);
+unsigned loader_zydis_register(int reg, bool parts); /* the same of a ZydisRegister */
 
 /* The code in an ELF file on disk, by addresses as linked. */
 struct loader_code;

@@ -24,11 +24,11 @@
  * Source
  *   DWARF 5, 2.6, 3.4 and 4.1.
  */
+#include <Zydis/Zydis.h>
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "loader/capstone.h"
 #include "loader/symbols_priv.h"
 
 #define LOCAL_BYTES 256u
@@ -71,6 +71,11 @@ struct loader_layout {
     const struct loader_module *module; /* which finds it again, by its function; NULL: none does */
 };
 
+struct prologue_insn {
+    ZydisDecodedInstruction insn;
+    ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
+};
+
 static void locals_add_step(struct loader_layout *layout, enum step_kind kind, unsigned to, unsigned from,
                             int64_t value)
 {
@@ -78,103 +83,106 @@ static void locals_add_step(struct loader_layout *layout, enum step_kind kind, u
         layout->steps[layout->step_count++] = (struct step){kind, (uint8_t)to, (uint8_t)from, value};
 }
 
-static void lose_written(struct loader_layout *layout, csh capstone, const cs_insn *insn)
+static bool prologue_is_register(const ZydisDecodedOperand *op) { return op->type == ZYDIS_OPERAND_TYPE_REGISTER; }
+
+static unsigned number_of_operand(const ZydisDecodedOperand *op)
 {
-    cs_regs read, written;
-    uint8_t reads, writes;
-    if (cs_regs_access(capstone, insn, read, &reads, written, &writes) != CS_ERR_OK)
-        writes = 0;
-    for (uint8_t i = 0; i < writes; i++)
-        if (loader_capstone_register(written[i], true) < 16)
-            locals_add_step(layout, STEP_LOSE, loader_capstone_register(written[i], true), 0, 0);
+    return prologue_is_register(op) ? loader_zydis_register(op->reg.value, false) : 16;
+}
+
+static void lose_written(struct loader_layout *layout, const struct prologue_insn *insn)
+{
+    for (uint8_t i = 0; i < insn->insn.operand_count; i++) {
+        const ZydisDecodedOperand *op = &insn->op[i];
+        const bool written = prologue_is_register(op) && (op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE);
+        if (written && loader_zydis_register(op->reg.value, true) < 16)
+            locals_add_step(layout, STEP_LOSE, loader_zydis_register(op->reg.value, true), 0, 0);
+    }
 }
 
 /* False: the prologue ends before this instruction. */
-static bool add_arithmetic(struct loader_layout *layout, csh capstone, const cs_insn *insn)
+static bool add_arithmetic(struct loader_layout *layout, const struct prologue_insn *insn)
 {
-    const cs_x86_op *op = insn->detail->x86.operands;
-    const unsigned to = op[0].type == X86_OP_REG ? loader_capstone_register(op[0].reg, false) : 16;
-    if (to >= 16 || op[1].type != X86_OP_IMM) {
-        lose_written(layout, capstone, insn);
-        return !(insn->id == X86_INS_SUB && to == RSP); /* an array of a size that the program decides */
+    const ZydisDecodedOperand *op = insn->op;
+    const ZydisMnemonic mnemonic = insn->insn.mnemonic;
+    const unsigned to = number_of_operand(&op[0]);
+    if (to >= 16 || op[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+        lose_written(layout, insn);
+        return !(mnemonic == ZYDIS_MNEMONIC_SUB && to == RSP); /* an array of a size that the program decides */
     }
-    if (insn->id == X86_INS_AND)
-        locals_add_step(layout, STEP_ALIGN, to, to, op[1].imm);
-    else if (to == RSP && (insn->id == X86_INS_ADD) == (op[1].imm > 0))
+    const int64_t value = op[1].imm.value.s;
+    if (mnemonic == ZYDIS_MNEMONIC_AND)
+        locals_add_step(layout, STEP_ALIGN, to, to, value);
+    else if (to == RSP && (mnemonic == ZYDIS_MNEMONIC_ADD) == (value > 0))
         return false; /* the frame is released */
     else
-        locals_add_step(layout, STEP_SET, to, to, insn->id == X86_INS_ADD ? op[1].imm : -op[1].imm);
+        locals_add_step(layout, STEP_SET, to, to, mnemonic == ZYDIS_MNEMONIC_ADD ? value : -value);
     return true;
 }
 
-static void locals_add_move(struct loader_layout *layout, csh capstone, const cs_insn *insn)
+static void locals_add_move(struct loader_layout *layout, const struct prologue_insn *insn)
 {
-    const cs_x86_op *op = insn->detail->x86.operands;
-    const unsigned to = op[0].type == X86_OP_REG ? loader_capstone_register(op[0].reg, false) : 16;
-    const bool lea = insn->id == X86_INS_LEA && op[1].mem.index == X86_REG_INVALID;
-    const unsigned from = lea                        ? loader_capstone_register(op[1].mem.base, false)
-                          : op[1].type == X86_OP_REG ? loader_capstone_register(op[1].reg, false)
-                                                     : 16;
-    if (to < 16 && from < 16 && (lea || insn->id == X86_INS_MOV))
-        locals_add_step(layout, STEP_SET, to, from, lea ? op[1].mem.disp : 0);
+    const ZydisDecodedOperand *op = insn->op;
+    const bool lea = insn->insn.mnemonic == ZYDIS_MNEMONIC_LEA;
+    const unsigned to = number_of_operand(&op[0]);
+    const unsigned from = !lea                                     ? number_of_operand(&op[1])
+                          : op[1].mem.index == ZYDIS_REGISTER_NONE ? loader_zydis_register(op[1].mem.base, false)
+                                                                   : 16;
+    if (to < 16 && from < 16)
+        locals_add_step(layout, STEP_SET, to, from, lea ? op[1].mem.disp.value : 0);
     else
-        lose_written(layout, capstone, insn);
+        lose_written(layout, insn);
 }
 
 /* The loop that touches a large frame page by page ends where RSP is the register that it is compared with. */
-static void add_compare(struct loader_layout *layout, const cs_insn *insn)
+static void add_compare(struct loader_layout *layout, const struct prologue_insn *insn)
 {
-    const cs_x86_op *op = insn->detail->x86.operands;
-    if (op[0].type != X86_OP_REG || op[1].type != X86_OP_REG)
-        return;
-    const unsigned a = loader_capstone_register(op[0].reg, false), b = loader_capstone_register(op[1].reg, false);
+    const unsigned a = number_of_operand(&insn->op[0]), b = number_of_operand(&insn->op[1]);
     if (a < 16 && b < 16 && (a == RSP) != (b == RSP))
         locals_add_step(layout, STEP_SET, RSP, a == RSP ? b : a, 0);
 }
 
-static bool locals_add_insn(struct loader_layout *layout, csh capstone, const cs_insn *insn)
+static bool locals_add_insn(struct loader_layout *layout, const struct prologue_insn *insn)
 {
-    switch (insn->id) {
-    case X86_INS_PUSH:
+    switch (insn->insn.mnemonic) {
+    case ZYDIS_MNEMONIC_PUSH:
         locals_add_step(layout, STEP_SET, RSP, RSP, -8);
         return true;
-    case X86_INS_SUB:
-    case X86_INS_ADD:
-    case X86_INS_AND:
-        return add_arithmetic(layout, capstone, insn);
-    case X86_INS_MOV:
-    case X86_INS_LEA:
-        locals_add_move(layout, capstone, insn);
+    case ZYDIS_MNEMONIC_SUB:
+    case ZYDIS_MNEMONIC_ADD:
+    case ZYDIS_MNEMONIC_AND:
+        return add_arithmetic(layout, insn);
+    case ZYDIS_MNEMONIC_MOV:
+    case ZYDIS_MNEMONIC_LEA:
+        locals_add_move(layout, insn);
         return true;
-    case X86_INS_CMP:
+    case ZYDIS_MNEMONIC_CMP:
         add_compare(layout, insn);
         return true;
-    case X86_INS_POP:
-    case X86_INS_LEAVE:
-    case X86_INS_JMP:
+    case ZYDIS_MNEMONIC_POP:
+    case ZYDIS_MNEMONIC_LEAVE:
+    case ZYDIS_MNEMONIC_JMP:
         return false;
     default:
         break;
     }
-    if (cs_insn_group(capstone, insn, X86_GRP_CALL) || cs_insn_group(capstone, insn, X86_GRP_RET))
+    if (insn->insn.meta.category == ZYDIS_CATEGORY_CALL || insn->insn.meta.category == ZYDIS_CATEGORY_RET)
         return false;
-    lose_written(layout, capstone, insn);
+    lose_written(layout, insn);
     return true;
 }
 
-static void read_prologue(struct loader_layout *layout, struct loader_symbols *symbols,
-                          const struct loader_module *module, uint64_t address)
+static void read_prologue(struct loader_layout *layout, const struct loader_module *module, uint64_t address)
 {
-    csh capstone;
     uint8_t code[STEPS * LOADER_LONGEST_INSN];
-    const uint8_t *at = code;
-    size_t bytes = loader_module_code(module, address, code, sizeof code);
-    cs_insn *insn = bytes != 0 && loader_capstone(&capstone, symbols, NULL) == C2_OK ? cs_malloc(capstone) : NULL;
-    for (size_t i = 0; insn && i < STEPS && cs_disasm_iter(capstone, &at, &bytes, &address, insn); i++)
-        if (!locals_add_insn(layout, capstone, insn))
+    const size_t bytes = loader_module_code(module, address, code, sizeof code);
+    struct prologue_insn insn;
+    ZydisDecoder decoder;
+    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    for (size_t at = 0, i = 0; at < bytes && i < STEPS; at += insn.insn.length, i++)
+        if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code + at, bytes - at, &insn.insn, insn.op)) ||
+            !locals_add_insn(layout, &insn))
             break;
-    if (insn)
-        cs_free(insn, 1);
 }
 
 /* The registers behind the prologue; returns which are known, by bit. */
@@ -505,7 +513,7 @@ static enum c2_status read_layout(struct loader_symbols *symbols, struct loader_
     struct reader reader = {.symbols = symbols, .module = spot->module, .layout = layout};
     enum c2_status status = C2_OK;
     reader.name = loader_names_shown(symbols->names, symbols->shown, function);
-    read_prologue(layout, symbols, spot->module, spot->address);
+    read_prologue(layout, spot->module, spot->address);
     if (has_own_dwarf(spot->module))
         status = read_arrays(&reader, spot->address, err);
     if (status == C2_OK)
