@@ -125,7 +125,7 @@ bool native_signal(int number, void *info_of, void *context)
     const siginfo_t *info = info_of;
     greg_t *gregs = ((ucontext_t *)context)->uc_mcontext.gregs;
     struct native_code *code;
-    unsigned insn;
+    unsigned copy, insn;
     if (is_end_of_runway(info, gregs, &code)) {
         running->fault = (struct native_fault){.limit = true, .in = code};
         return leave(gregs, &between);
@@ -135,7 +135,7 @@ bool native_signal(int number, void *info_of, void *context)
         give_gs(gs);
         return true;
     }
-    code = native_code_at(&running->codes, (uint64_t)gregs[REG_RIP], &insn);
+    code = native_code_at(&running->codes, (uint64_t)gregs[REG_RIP], &copy, &insn);
     if (!code) { /* amid no instruction of the guest's: GS was the context's, as it is now */
         C2_PROMISE(gs == (uint64_t)(uintptr_t)native_running);
         native_foreign_signal(number, info_of, context);
@@ -146,6 +146,7 @@ bool native_signal(int number, void *info_of, void *context)
                                            .address = (uint64_t)(uintptr_t)info->si_addr,
                                            .trap = (uint64_t)gregs[REG_TRAPNO],
                                            .in = code,
+                                           .copy = copy,
                                            .insn = insn};
     return leave(gregs, &code->roles[insn]);
 }

@@ -190,7 +190,7 @@ static void link_isolate(struct native_codes *codes, struct native_code *code)
         number = site->next;
     }
     code->linked = 0;
-    if (is_behind_door(codes, code))
+    if (is_behind_door(codes, code) || code->copies > 1) /* a loop goes on by itself */
         code->block->code[code->kind] = NULL;
     if (code->door != 0)
         aim_door(codes, code->door, codes->lost[code->kind]);
@@ -232,12 +232,14 @@ struct native_code *native_code_before(struct native_codes *codes, uint64_t host
     return code && at >= code->entry && at < code->start + code->at[0] ? code : NULL;
 }
 
-struct native_code *native_code_at(struct native_codes *codes, uint64_t host, unsigned *insn)
+struct native_code *native_code_at(struct native_codes *codes, uint64_t host, unsigned *copy, unsigned *insn)
 {
     const uint8_t *at = (const uint8_t *)(uintptr_t)host;
     struct native_code *code = codes->part && link_holds(codes->part, at) ? codes->part : link_search(codes, at);
     if (!code || !link_holds(code, at) || at < code->start + code->at[0])
         return NULL;
+    for (*copy = 0; *copy + 1 < code->copies && at >= code->start + code->at[0] + code->stride; (*copy)++)
+        at -= code->stride;
     unsigned found = 0;
     while (found + 1 < code->insns && code->start + code->at[found + 1] <= at)
         found++;

@@ -167,7 +167,9 @@ struct native_code {
     uint32_t linked;                    /* the first site that jumps to it, 1 + number */
     uint32_t door;                      /* 1 + number; 0: no indirect jump has led to it */
     unsigned insns;
-    uint32_t *at; /* insns + 1: where each begins, from start */
+    unsigned copies; /* of its instructions, one behind the other: more than one of a loop */
+    uint32_t stride; /* from one to the next, bytes */
+    uint32_t *at;    /* insns + 1: where each begins, from start; of the first copy */
     struct native_roles *roles;
 };
 
@@ -216,8 +218,8 @@ enum c2_status native_translate(struct native_code **out, struct native_codes *c
 enum c2_status native_translate_part(struct native_code **out, struct native_codes *codes, struct native_block *block,
                                      unsigned insns, bool records, struct c2_error *err);
 const char *native_refusal(const struct decode_insn *insn, uint64_t pc); /* NULL: it can be translated */
-/* The translation that has the address of the host, and which instruction; NULL: none. */
-struct native_code *native_code_at(struct native_codes *codes, uint64_t host, unsigned *insn);
+/* The translation that has the address of the host, which copy, and which instruction; NULL: none. */
+struct native_code *native_code_at(struct native_codes *codes, uint64_t host, unsigned *copy, unsigned *insn);
 /* The one that has it before its first instruction; NULL: none. */
 struct native_code *native_code_before(struct native_codes *codes, uint64_t host);
 void native_link(struct native_codes *codes, uint32_t site, struct native_code *to);
@@ -243,7 +245,7 @@ struct native_fault {
     uint64_t trap; /* the processor's exception */
     bool limit;    /* none of the guest's: the block does not fit below the limit, and nothing of it was executed */
     struct native_code *in;
-    unsigned insn;
+    unsigned copy, insn;
 };
 
 /* Zeros. In long stays the pace is an address in it: as many bytes before its end as instructions are left. */

@@ -73,12 +73,14 @@ static void close_partly(struct native *n, const struct native_block *block, uns
     batch->used += 1 + slots;
 }
 
-/* The block, all of which counts already where nothing is recorded, was left before instruction `insn`. */
-static void run_take_back(struct native *n, const struct native_code *code, unsigned insn)
+/* The block, all of which counts already where nothing is recorded, in all of its copies, was left in this one before
+ * instruction `insn`. */
+static void run_take_back(struct native *n, const struct native_code *code, unsigned copy, unsigned insn)
 {
-    C2_PROMISE(insn <= code->insns);
+    C2_PROMISE(insn <= code->insns && copy < code->copies);
+    C2_PROMISE(code->copies == 1 || !n->codes.counting);
     if (code != n->codes.part && !n->recording) {
-        n->instructions -= code->block->insns;
+        n->instructions -= (uint64_t)(code->copies - copy) * code->block->insns;
         run_count_executed(n, code->block, -(int64_t)code->block->insns);
     }
     close_partly(n, code->block, insn);
@@ -163,16 +165,16 @@ static uint64_t run_pc_of(const struct native_block *block, unsigned insn)
     return block->pc + (insn < block->insns ? block->block->insns[insn].offset : block->extent);
 }
 
-static void leave_before(struct native *n, const struct native_code *code, unsigned insn)
+static void leave_before(struct native *n, const struct native_code *code, unsigned copy, unsigned insn)
 {
     n->rip = run_pc_of(code->block, insn);
-    run_take_back(n, code, insn);
+    run_take_back(n, code, copy, insn);
 }
 
 static bool after_fault(struct native *n, struct engine_event *event, struct c2_error *err)
 {
     C2_PROMISE(n->fault.in);
-    leave_before(n, n->fault.in, n->fault.insn);
+    leave_before(n, n->fault.in, n->fault.copy, n->fault.insn);
     if (!native_fault_event(n, event))
         native_run_fail(n, event, err);
     return false;
@@ -182,7 +184,7 @@ static bool run_refuse(struct native *n, const struct native_site *site, struct 
 {
     C2_PROMISE(site->why == NATIVE_REFUSES);
     struct decode_insn insn;
-    leave_before(n, site->code, site->insn);
+    leave_before(n, site->code, 0, site->insn);
     C2_ASSERT(run_decode_at(site->code->block, site->insn, &insn));
     *event = engine_refusal(native_refusal(&insn, n->rip));
     return false;
@@ -238,7 +240,7 @@ static bool help_executes(struct native *n, const struct native_site *site, stru
         run_put_addresses(n, site);
     if (native_push_flags(n, &insn, event))
         return run_resume(n, site);
-    run_take_back(n, site->code, site->insn);
+    run_take_back(n, site->code, 0, site->insn);
     return false;
 }
 
@@ -251,7 +253,7 @@ static bool help_stores(struct native *n, const struct native_site *site, struct
     n->rip = run_pc_of(site->code->block, site->insn);
     if (!stores_into_block(n, site->code->block, site->insn))
         return run_resume(n, site);
-    run_take_back(n, site->code, site->insn);
+    run_take_back(n, site->code, 0, site->insn);
     if (!run_check(n, native_blocks_alone(&alone, n->blocks, n->rip, &n->failure), event, err))
         return false;
     if (n->instructions == n->budget_at) {
@@ -272,12 +274,13 @@ static bool run_after_syscall(struct native *n, const struct native_site *site, 
     return false;
 }
 
-static void after_cold(struct native *n, const struct native_block *block)
+static void after_cold(struct native *n, const struct native_code *code)
 {
-    C2_PROMISE(n->recording || n->instructions >= block->insns);
-    n->rip = block->pc;
+    const uint64_t insns = (uint64_t)code->copies * code->block->insns;
+    C2_PROMISE(n->recording || n->instructions >= insns);
+    n->rip = code->block->pc;
     if (!n->recording)
-        n->instructions -= block->insns;
+        n->instructions -= insns;
 }
 
 static void after_part(struct native *n, const struct native_site *site)
@@ -292,7 +295,7 @@ static void after_part(struct native *n, const struct native_site *site)
 static bool after_stay(struct native *n, struct engine_event *event, struct c2_error *err)
 {
     if (n->fault.limit) {
-        after_cold(n, n->fault.in->block);
+        after_cold(n, n->fault.in);
         return true;
     }
     if (n->fault.number)
@@ -307,10 +310,10 @@ static bool after_stay(struct native *n, struct engine_event *event, struct c2_e
         n->from_drops = n->codes.drops;
         return true;
     case NATIVE_COLD:
-        after_cold(n, site.code->block);
+        after_cold(n, site.code);
         return true;
     case NATIVE_CHANGED:
-        after_cold(n, site.code->block);
+        after_cold(n, site.code);
         return run_check(n, native_forget_code(n, n->rip, site.code->block->extent), event, err);
     case NATIVE_SYSCALL:
         return run_after_syscall(n, &site, event);

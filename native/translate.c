@@ -332,11 +332,14 @@ static void emit_keeping_flags(struct translation *t, const uint8_t *cold)
     emit_move(&t->e, NATIVE_RCX, NATIVE_R11);
 }
 
+/* Instructions of all copies. */
+static unsigned translate_all_insns(const struct translation *t) { return t->code->copies * t->block->insns; }
+
 /* A byte is read that lies behind the runway, where nothing can be read, if the block does not fit. */
 static void emit_step(struct translation *t)
 {
     C2_PROMISE(t->code->kind == NATIVE_PLAIN);
-    emit_lea(&t->e, NATIVE_R10, emit_at(NATIVE_R10, t->block->insns));
+    emit_lea(&t->e, NATIVE_R10, emit_at(NATIVE_R10, (int32_t)translate_all_insns(t)));
     emit_read_byte(&t->e, NATIVE_R11, emit_at(NATIVE_R10, -1));
 }
 
@@ -670,12 +673,21 @@ static void emit_store_check(struct translation *t, unsigned index)
     emit_aim(helped, e->at - (helped + 4));
 }
 
+/* Where the instruction begins; of copies the first one's stays. */
+static void emit_place_of(struct translation *t, unsigned index)
+{
+    const uint32_t at = (uint32_t)(executed(t) - t->code->start);
+    C2_PROMISE(t->in && index < t->insns);
+    t->code->roles[index] = roles_of(t->in);
+    if (t->code->stride == 0)
+        t->code->at[index] = at;
+}
+
 static void emit_insn(struct translation *t, unsigned index)
 {
     C2_PROMISE(t->in && index < t->insns);
     const struct translated *insn = &t->insn[index];
-    t->code->at[index] = (uint32_t)(executed(t) - t->code->start);
-    t->code->roles[index] = roles_of(t->in);
+    emit_place_of(t, index);
     if (may_store_into_block(t, insn))
         emit_store_check(t, index);
     if (insn->why != NATIVE_GOES) {
@@ -689,6 +701,70 @@ static void emit_insn(struct translation *t, unsigned index)
         native_emit_copy(&t->e, insn, t->in->pad, t->codes->context);
     else
         emit_branch(t, insn);
+}
+
+/* ------------------------------------------------------------------ loops */
+
+enum { LOOP_INSNS = 32, LOOP_COPIES = 8 };
+
+/* Whether it is a loop of one block, all of which is done here. */
+static bool is_loop(const struct translation *t)
+{
+    const struct translated *last = &t->insn[t->insns - 1];
+    if (last->form.branch != NATIVE_JUMPS_IF || branch_target(last) != t->block->pc || t->parts != 1)
+        return false;
+    for (unsigned i = 0; i < t->insns; i++)
+        if (t->insn[i].why != NATIVE_GOES)
+            return false;
+    return true;
+}
+
+/* How often a loop's instructions come one behind the other, with one look at the limit for all. */
+static unsigned copies_of(const struct translation *t)
+{
+    _Static_assert(LOOP_INSNS < NATIVE_BRIEF_BELOW, "where all of them do not fit it is another kind");
+    const bool may = t->whole && t->code->kind == NATIVE_PLAIN && !t->block->changes && !t->block->rare &&
+                     !t->codes->counting;
+    if (!SHORTCUT(may) || !is_loop(t))
+        return 1;
+    const unsigned copies = LOOP_INSNS / t->insns;
+    return copies == 0 ? 1 : copies > LOOP_COPIES ? LOOP_COPIES : copies;
+}
+
+static void emit_copy_of_loop(struct translation *t)
+{
+    C2_PROMISE(!t->in && t->parts == 1);
+    emit_take_registers(t, &t->part[0]);
+    for (unsigned i = 0; i + 1 < t->insns; i++)
+        emit_insn(t, i);
+    emit_place_of(t, t->insns - 1);
+    emit_finish(t, false);
+}
+
+/* Each copy but the last leaves the loop where the condition is not met, and gives back what it has not executed. */
+static void emit_loop(struct translation *t)
+{
+    const unsigned copies = t->code->copies, condition = condition_of(&t->insn[t->insns - 1]);
+    C2_PROMISE(copies > 1 && copies <= LOOP_COPIES);
+    const uint8_t *const entry = t->codes->cache.written + (t->code->entry - t->codes->cache.executed);
+    uint8_t *out[LOOP_COPIES];
+    for (unsigned i = 0; i < copies; i++) {
+        const uint8_t *const start = t->e.at;
+        emit_copy_of_loop(t);
+        out[i] = emit_jump_if(&t->e, i + 1 < copies ? condition ^ 1 : condition);
+        if (i == 0)
+            t->code->at[t->insns] = (uint32_t)(executed(t) - t->code->start);
+        t->code->stride = i == 0 ? (uint32_t)(t->e.at - start) : t->code->stride;
+        C2_PROMISE(t->e.at - start == t->code->stride);
+    }
+    emit_aim(out[copies - 1], entry - (out[copies - 1] + 4));
+    out[copies - 1] = emit_jump(&t->e);
+    for (unsigned i = 0; i + 1 < copies; i++) {
+        emit_aim(out[i], t->e.at - (out[i] + 4));
+        emit_lea(&t->e, NATIVE_R10, emit_at(NATIVE_R10, -(int32_t)t->block->insns));
+    }
+    emit_aim(out[copies - 1], t->e.at - (out[copies - 1] + 4));
+    emit_goes_on(t, translate_behind(&t->insn[t->insns - 1]));
 }
 
 static void emit_body(struct translation *t)
@@ -777,11 +853,15 @@ static enum c2_status translate_translate(struct translation *t, const struct de
 {
     t->code->start = executed(t);
     examine(t, known);
+    t->code->copies = copies_of(t);
     if (t->whole)
         emit_begin(t);
     else
         t->code->entry = executed(t);
-    emit_body(t);
+    if (t->code->copies > 1)
+        emit_loop(t);
+    else
+        emit_body(t);
     emit_stubs(t);
     t->code->end = executed(t);
     C2_PROMISE(t->status != C2_OK || t->code->start + t->code->at[t->insns] <= t->code->end);

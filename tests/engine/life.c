@@ -63,14 +63,19 @@ static void put(struct guest *guest, uint64_t address, const void *bytes, size_t
     mmu_lend_end(guest->mmu);
 }
 
-static enum c2_status make_engine(struct guest *guest, bool record, struct c2_error *err)
+static enum c2_status make_engine_of(struct guest *guest, bool record, bool counts, struct c2_error *err)
 {
-    struct engine_config config = {.mmu = guest->mmu, .blocks = guest->blocks, .count_blocks = true};
+    struct engine_config config = {.mmu = guest->mmu, .blocks = guest->blocks, .count_blocks = counts};
     enum c2_status status = stream_writer_create(&guest->writer, (struct stream_sink){guest, keep, NULL}, err);
     config.writer = guest->writer;
     if (status == C2_OK)
         status = engine_create(&guest->engine, tested_engine(), &config, err);
     return status == C2_OK ? engine_set_recording(guest->engine, record, err) : status;
+}
+
+static enum c2_status make_engine(struct guest *guest, bool record, struct c2_error *err)
+{
+    return make_engine_of(guest, record, true, err);
 }
 
 /* A guest of this code at CODE, rdi = DATA (two pages, untouched). */
@@ -1233,6 +1238,86 @@ static void want_of_memory(void **state)
 }
 
 /* By hand: the name of a test, alone. */
+/* ------------------------------------------------------------------ loops of one block */
+
+enum { LOOP_BYTES = 11, LOOP_INSNS = 4 };
+
+/* mov $count,%ecx; mov %cl,(%rdi); add $16,%rdi; dec %ecx; jnz back to the second; syscall */
+static void make_loop(struct guest *guest, uint32_t count)
+{
+    uint8_t code[] = {0xb9, 0, 0, 0, 0, 0x88, 0x0f, 0x48, 0x83, 0xc7, 0x10, 0xff, 0xc9, 0x75, 0xf6, 0x0f, 0x05};
+    memcpy(code + 1, &count, sizeof count);
+    make_guest(guest, code, sizeof code);
+}
+
+/* As the program is after `done` instructions of it, the loop not left. */
+static void assert_in_loop(struct guest *guest, uint32_t count, uint64_t from, uint64_t done)
+{
+    static const uint8_t offsets[LOOP_INSNS] = {0, 2, 6, 8};
+    struct syscalls_cpu cpu;
+    engine_get_cpu(guest->engine, &cpu);
+    const uint64_t rounds = (done - 1) / LOOP_INSNS, rest = (done - 1) % LOOP_INSNS;
+    assert_int_equal(engine_instructions(guest->engine), done);
+    assert_int_equal(cpu.gpr[1], count - rounds - (rest > 2));
+    assert_int_equal(cpu.gpr[7], from + 16 * (rounds + (rest > 1)));
+    assert_int_equal(cpu.rip, CODE + 5 + (rounds == count ? LOOP_BYTES - 1 : offsets[rest]));
+}
+
+/* To this instruction, or what comes before it, but first touches. */
+static enum engine_stop run_to(struct guest *guest, uint64_t instructions, struct engine_event *event)
+{
+    struct c2_error err;
+    do
+        engine_run(guest->engine, instructions - engine_instructions(guest->engine), event, &err);
+    while (event->stop == ENGINE_FAULT && engine_instructions(guest->engine) < instructions &&
+           mmu_touch(guest->mmu, event->address, event->access, &err) == MMU_FAULT_NONE);
+    return event->stop;
+}
+
+/* The loop is left, or meets a page that is not there, in any round, and is cut at any instruction. */
+static void try_loop(struct c2_rng *rng, bool record)
+{
+    struct guest guest;
+    struct engine_event event = {.stop = ENGINE_BUDGET};
+    struct syscalls_cpu cpu;
+    struct c2_error err;
+    const uint32_t count = 1 + (uint32_t)c2_rng_below(rng, c2_rng_below(rng, 2) ? 20 : 800);
+    const uint64_t rounds = 1 + c2_rng_below(rng, 2 * C2_PAGE_BYTES / 16), from = DATA + 2 * C2_PAGE_BYTES - 16 * rounds;
+    const bool faults = count > rounds;
+    const uint64_t end = 1 + LOOP_INSNS * (faults ? rounds : count);
+    make_loop(&guest, count);
+    assert_int_equal(make_engine_of(&guest, record, false, &err), C2_OK);
+    start(&guest);
+    engine_get_cpu(guest.engine, &cpu);
+    cpu.gpr[7] = from;
+    engine_set_cpu(guest.engine, &cpu);
+    for (uint64_t to = 0; event.stop == ENGINE_BUDGET;) {
+        to += 1 + c2_rng_below(rng, c2_rng_below(rng, 2) ? 1 << 16 : 1500);
+        run_to(&guest, to, &event);
+        if (to <= end)
+            assert_int_equal(event.stop, ENGINE_BUDGET);
+        if (event.stop == ENGINE_BUDGET)
+            assert_in_loop(&guest, count, from, to);
+    }
+    assert_int_equal(event.stop, faults ? ENGINE_FAULT : ENGINE_SYSCALL);
+    if (faults)
+        assert_in_loop(&guest, count, from, end);
+    else
+        assert_int_equal(engine_instructions(guest.engine), end + 1);
+    if (faults)
+        assert_int_equal(event.address.v, DATA + 2 * C2_PAGE_BYTES);
+    end_guest(&guest);
+}
+
+static void loops(void **state)
+{
+    struct c2_rng rng;
+    (void)state;
+    c2_rng_init(&rng, 1, "loops");
+    for (unsigned i = 0; i < C2_HOST_SIZE(600, 100); i++)
+        try_loop(&rng, i % 4 == 0);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -1248,6 +1333,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(random_hops),
         cmocka_unit_test(single_steps),
         cmocka_unit_test(budgets),
+        cmocka_unit_test(loops),
         cmocka_unit_test(executed_blocks),
         cmocka_unit_test(interpreted_amid_blocks),
         cmocka_unit_test(budget_before_a_fault),
