@@ -1282,7 +1282,8 @@ static void try_loop(struct c2_rng *rng, bool record)
     struct syscalls_cpu cpu;
     struct c2_error err;
     const uint32_t count = 1 + (uint32_t)c2_rng_below(rng, c2_rng_below(rng, 2) ? 20 : 800);
-    const uint64_t rounds = 1 + c2_rng_below(rng, 2 * C2_PAGE_BYTES / 16), from = DATA + 2 * C2_PAGE_BYTES - 16 * rounds;
+    const uint64_t rounds = 1 + c2_rng_below(rng, 2 * C2_PAGE_BYTES / 16),
+                   from = DATA + 2 * C2_PAGE_BYTES - 16 * rounds;
     const bool faults = count > rounds;
     const uint64_t end = 1 + LOOP_INSNS * (faults ? rounds : count);
     make_loop(&guest, count);
@@ -1318,6 +1319,35 @@ static void loops(void **state)
         try_loop(&rng, i % 4 == 0);
 }
 
+static enum c2_status count_reached(void *self, struct engine *engine, struct guest_va pc, struct c2_error *err)
+{
+    (void)engine, (void)err;
+    assert_int_equal(pc.v, CODE + 5);
+    ++*(unsigned *)self;
+    return C2_OK;
+}
+
+/* A loop that is watched from some round on: each round that is to come is told. */
+static void watched_loop(void **state)
+{
+    static const uint8_t code[] = {0xb9, 0xa0, 0x0f, 0, 0, 0xff, 0xc9, 0x75, 0xfc, 0x0f, 0x05};
+    unsigned reached = 0;
+    struct guest guest;
+    struct engine_event event;
+    struct c2_error err;
+    (void)state;
+    make_guest(&guest, code, sizeof code); /* mov $4000,%ecx; dec %ecx; jnz back to it; syscall */
+    const struct engine_config config = {
+        .mmu = guest.mmu, .blocks = guest.blocks, .watch = {.self = &reached, .reached = count_reached}};
+    assert_int_equal(engine_create(&guest.engine, tested_engine(), &config, &err), C2_OK);
+    start(&guest);
+    assert_int_equal(run_to(&guest, 1 + 2 * 1000, &event), ENGINE_BUDGET);
+    assert_int_equal(engine_watch(guest.engine, (struct guest_va){CODE + 5}, &err), C2_OK);
+    assert_int_equal(run_to(&guest, 100000, &event), ENGINE_SYSCALL);
+    assert_in_range(reached, 2999, 3000); /* with the block that was cut, or without */
+    end_guest(&guest);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -1334,6 +1364,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(single_steps),
         cmocka_unit_test(budgets),
         cmocka_unit_test(loops),
+        cmocka_unit_test(watched_loop),
         cmocka_unit_test(executed_blocks),
         cmocka_unit_test(interpreted_amid_blocks),
         cmocka_unit_test(budget_before_a_fault),
