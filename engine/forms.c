@@ -19,7 +19,7 @@
 
 #include "engine/decode.h"
 
-enum { KEY_MOST = 7, FORMS_LOG2 = C2_HOST_SIZE(12, 1) };
+enum { KEY_MOST = 7, FORMS_LOG2 = C2_HOST_SIZE(13, 1) };
 
 struct known {
     uint64_t key; /* the bytes, and above them how many; 0: free */

@@ -49,6 +49,26 @@ bool native_cache_is_possible(void)
     return possible;
 }
 
+/* A host that cannot gives each where it is touched. */
+static void prepare(const struct native_cache *cache, size_t used, size_t *there)
+{
+    enum { AT_ONCE = 64 << 10 };
+    C2_PROMISE(*there <= NATIVE_CACHE_BYTES);
+    if (SHORTCUT(used + C2_PAGE_BYTES <= *there) || *there == NATIVE_CACHE_BYTES)
+        return;
+    const size_t from = c2_align_down(used > *there ? used : *there, C2_PAGE_BYTES);
+    const size_t left = NATIVE_CACHE_BYTES - from, bytes = left < AT_ONCE ? left : AT_ONCE;
+    madvise(cache->written + from, bytes, MADV_POPULATE_WRITE);
+    madvise(cache->executed + from, bytes, MADV_POPULATE_READ);
+    *there = from + bytes;
+}
+
+void native_cache_prepare(struct native_cache *cache)
+{
+    prepare(cache, cache->used, &cache->there);
+    prepare(cache, cache->used_cold, &cache->there_cold);
+}
+
 static void copy_contents(void)
 {
     C2_PROMISE(copied->used <= NATIVE_COLD_AT && copied->used_cold >= NATIVE_COLD_AT);

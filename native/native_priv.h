@@ -41,10 +41,13 @@ static inline bool native_is_loose(enum native_kind kind)
 #define NATIVE_COLD_AT (NATIVE_CACHE_BYTES / 4 * 3) /* behind it: what is executed once, if ever */
 struct native_cache {
     uint8_t *written, *executed;
-    size_t used, used_cold; /* from the start; the next one begins at a multiple of 16, or right behind */
+    size_t used, used_cold;   /* from the start; the next one begins at a multiple of 16, or right behind */
+    size_t there, there_cold; /* up to here the host has given pages */
 };
 enum c2_status native_cache_create(struct native_cache *cache, struct c2_error *err); /* not moved until release */
 void native_cache_release(struct native_cache *cache);
+/* Before something is written: has the host give pages for it, many at once. */
+void native_cache_prepare(struct native_cache *cache);
 bool native_cache_is_possible(void); /* whether the host allows one */
 /* Where translations end; what is executed behind that is called by C, and has C's GS and FS. */
 static inline uint8_t *native_cache_end(uint8_t *start) { return start + NATIVE_CACHE_BYTES - NATIVE_MASKED_BYTES; }

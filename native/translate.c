@@ -975,6 +975,7 @@ enum c2_status native_translate(struct native_code **out, struct native_codes *c
         native_drop(codes, blocks);
     if (!native_is_loose(kind) && native_open_table(codes, kind, err) != C2_OK)
         return C2_ERR_NO_MEMORY;
+    native_cache_prepare(&codes->cache);
     struct native_code *code = new_code(codes, block, block->insns);
     if (!code)
         return c2_fail_memory(err, "a translation");
