@@ -5,6 +5,7 @@
  *   the two, and so would be with a process that forks: where one is about to, a copy is made, which is the child's, at
  *   the same two addresses. So all that was translated, and all that has its addresses, stays good on both sides, and
  *   neither sees what the other one adds.
+ *   The host gives its pages many at once, before they are written; where it cannot, each when it is touched.
  *   The memory is anonymous, as a file without a name would be held to the guest's limit on the size of files.
  * Not modelled
  *   More than one cache in a process: the newest one is copied.

@@ -18,6 +18,10 @@
  *   faults: 3 us at the end of a stay, in place of eight instructions in each block, a fifth of a program's time. Else
  *   it is an ADD or CMP where instructions that cannot fault overwrite all flags before they read any, or LEA, and a
  *   JRCXZ on the upper 16 bits of the difference, which are zero where it is not negative.
+ *   A loop of one block has its instructions several times, with one step for all: what leaves it earlier takes back
+ *   what was not executed, and a fault's place gives its copy and instruction (struct native_code).
+ *   Most instructions are translated from what is remembered of their form (engine/forms.c) and their bytes; those that
+ *   are not light (struct native_form) are decoded.
  *   Where an instruction must be done in C, or its address, the translation leaves before it and is entered again.
  *   Code that may change without a word (code.c) is compared with what was translated, four bytes at a time, behind the
  *   look at the limit; and before each of its stores stands the question whether it reaches the block itself: only then
