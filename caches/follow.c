@@ -11,15 +11,13 @@
  *   Where a level is inclusive the first levels are mirrored, as sets without an order, from the misses and what they
  *   replace: so it is found out which line of theirs it would take. Then the machine cannot follow any more
  *   (caches_first_lost), and what it has counted is worth nothing; its caller has to simulate it in another way.
+ *   First levels with another policy than LRU, or with an index by virtual addresses beyond a page, are not shared.
  *
  * Counting
  *   Reads and writes below are told apart by the kind of a miss, which its record has where it is measured.
  *
  * Invariants
  *   Slots are those of the other machine: groups of lines come in the same order.
- *
- * Not modelled
- *   First levels with another policy than LRU, or with an index by virtual addresses beyond a page: they do not follow.
  */
 #include <string.h>
 
