@@ -96,7 +96,10 @@ uint32_t caches_slot(struct caches *caches, struct line_no physical_line)
         return recent;
     const uint32_t slot = cache_lines_slot(&caches->lines, physical_line.v);
     const bool added = caches->lines.groups != groups;
-    return added && !(cache_contents_reach(caches) && cache_event_log_group(caches)) ? LINES_NO_SLOT : slot;
+    if (C2_LIKELY(!added || (cache_contents_reach(caches) && cache_event_log_group(caches))))
+        return slot;
+    caches->classifier->rows.failed = true; /* the line will be found the next time */
+    return LINES_NO_SLOT;
 }
 
 static void usual_access(struct caches *caches, const struct cache_request *request, struct caches_outcome *outcome)
@@ -116,7 +119,7 @@ enum c2_status cache_access_at(struct caches *caches, struct cache_request *requ
     C2_ASSERT(((request->line.virtual_line.v ^ request->line.physical_line.v) & caches->page_mask) == 0);
     enum c2_status status = C2_OK;
     request->slot = caches_slot(caches, request->line.physical_line);
-    if (C2_UNLIKELY(request->slot == LINES_NO_SLOT))
+    if (C2_UNLIKELY(request->slot == LINES_NO_SLOT || caches->classifier->rows.failed))
         return no_room(err);
     sign(caches, request->first, request->line.virtual_line);
     if (C2_LIKELY(caches->usual))
