@@ -43,7 +43,7 @@ static enum c2_status reserve_arena(struct tables_arena *arena, uint64_t bytes, 
 {
     C2_ASSERT(bytes != 0 && bytes % C2_PAGE_BYTES == 0);
     char size[32];
-    void *memory = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *memory = tables_reserve(bytes);
     if (memory == MAP_FAILED)
         return c2_fail(err, C2_ERR_DENIED,
                        "the host refuses to reserve %s of addresses for the page tables of a placement: %s; lift the "

@@ -416,7 +416,7 @@ static int find_hiding_place(void)
 {
     if (hiding_place)
         return 0;
-    void *there = mmap(NULL, MMU_TABLES_END - MMU_TABLES_BASE, PROT_NONE, RESERVE, -1, 0);
+    void *there = tables_reserve(MMU_TABLES_END - MMU_TABLES_BASE);
     if (there == MAP_FAILED)
         return errno;
     hiding_place = (uintptr_t)there;

@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "mmu/mmu_priv.h"
+#include "mmu/replica.h"
 
 #define PAGE C2_PAGE_BYTES
 #define BASE MMU_PIE_BASE
@@ -718,6 +719,24 @@ static void few_pieces_are_left_for_c2emu(void **state)
     end(mmu);
 }
 
+/* How much room there is above the upper window is chosen at random, a tebibyte at most. */
+static void placements_leave_the_far_window_to_the_guest(void **state)
+{
+    (void)state;
+    enum { PLACEMENTS = 40 };
+    struct mmu_config config = {.physical_bytes = 64ull << 30, .colors = 1};
+    struct mmu_replica *placements[PLACEMENTS];
+    struct c2_error err;
+    for (unsigned i = 0; i < PLACEMENTS; i++)
+        if (mmu_replica_create(&placements[i], &config, &err) != C2_OK)
+            fail_msg("%s", err.text);
+    struct mmu *mmu = make();
+    assert_int_equal(map(mmu, MMU_FAR_START, 1, RW, false, -1, 0), MMU_FAR_START);
+    end(mmu);
+    for (unsigned i = 0; i < PLACEMENTS; i++)
+        mmu_replica_destroy(placements[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -727,6 +746,7 @@ int main(void)
         cmocka_unit_test(a_limit_on_addresses_is_named),
         cmocka_unit_test(reservations_go_around_the_tables),
         cmocka_unit_test(the_far_window_comes_when_wanted),
+        cmocka_unit_test(placements_leave_the_far_window_to_the_guest),
         cmocka_unit_test(what_is_kept_can_be_reserved),
         cmocka_unit_test(data_survives_rights_and_moves),
         cmocka_unit_test(moves_over_the_hosts_own_borders),
