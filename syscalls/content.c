@@ -169,6 +169,22 @@ static void write_environ(const struct content_of *of, int to)
 
 static void write_comm(const struct content_of *of, int to) { content_put(to, "%s\n", of->thread->name); }
 
+/* What is too long is cut; a thread is named by those of its own process. */
+static int64_t set_comm(struct call *c, const struct content_of *of, uint64_t text, uint64_t bytes)
+{
+    char name[IDENTITY_NAME_BYTES] = "";
+    const int64_t status = guest_read(c, name, text, bytes < sizeof name ? bytes : sizeof name - 1);
+    struct kernel_thread *thread = threads_find(c->kernel, of->thread->tid);
+    if (status < 0)
+        return status;
+    if (of->process != c->kernel->self)
+        return -EINVAL;
+    if (!thread)
+        return -ESRCH;
+    identity_name_thread(thread, name);
+    return (int64_t)bytes;
+}
+
 /* What a process that is at its end has not. */
 static uint64_t unless_ended(const struct content_of *of, uint64_t value)
 {
@@ -371,37 +387,37 @@ static void write_personality(const struct content_of *of, int to)
 /* ------------------------------------------------------------------ the tree */
 
 const struct content_process_node content_process_nodes[] = {
-    {{"cgroup", NULL, "0::/\n", NULL}, CONTENT_ANY},
-    {{"children", NULL, NULL, write_children}, CONTENT_TASK},
-    {{"cmdline", NULL, NULL, write_cmdline}, CONTENT_ANY},
-    {{"comm", NULL, NULL, write_comm}, CONTENT_ANY},
-    {{"coredump_filter", NULL, "00000033\n", NULL}, CONTENT_ANY},
-    {{"cpuset", NULL, "/\n", NULL}, CONTENT_ANY},
-    {{"cwd", "", NULL, NULL}, CONTENT_ANY}, /* the text is that of the moment, as that of exe */
-    {{"environ", NULL, NULL, write_environ}, CONTENT_ANY},
-    {{"exe", "", NULL, NULL}, CONTENT_ANY},
-    {{"fd", NULL, NULL, NULL}, CONTENT_OWN}, /* a directory: the open descriptors */
-    {{"gid_map", NULL, "         0          0 4294967295\n", NULL}, CONTENT_ANY},
-    {{"limits", NULL, NULL, write_limits}, CONTENT_OWN},
-    {{"loginuid", NULL, "4294967295", NULL}, CONTENT_ANY},
-    {{"maps", NULL, NULL, write_maps}, CONTENT_OWN},
-    {{"mountinfo", NULL, "1 1 8:1 / / rw - ext4 /dev/root rw\n", NULL}, CONTENT_ANY},
-    {{"mounts", NULL, "/dev/root / ext4 rw 0 0\n", NULL}, CONTENT_ANY},
-    {{"oom_adj", NULL, "0\n", NULL}, CONTENT_ANY},
-    {{"oom_score", NULL, "0\n", NULL}, CONTENT_ANY},
-    {{"oom_score_adj", NULL, "0\n", NULL}, CONTENT_ANY},
-    {{"pagemap", NULL, NULL, write_nothing}, CONTENT_OWN}, /* read by presence.c */
-    {{"personality", NULL, NULL, write_personality}, CONTENT_OWN},
-    {{"root", "/", NULL, NULL}, CONTENT_ANY},
-    {{"sessionid", NULL, "4294967295", NULL}, CONTENT_ANY},
-    {{"setgroups", NULL, "allow\n", NULL}, CONTENT_ANY},
-    {{"smaps", NULL, NULL, write_smaps}, CONTENT_OWN},
-    {{"stat", NULL, NULL, write_stat}, CONTENT_ANY},
-    {{"statm", NULL, NULL, write_statm}, CONTENT_ANY},
-    {{"status", NULL, NULL, write_status}, CONTENT_ANY},
-    {{"task", NULL, NULL, NULL}, CONTENT_PROCESS}, /* a directory: the threads */
-    {{"uid_map", NULL, "         0          0 4294967295\n", NULL}, CONTENT_ANY},
-    {{"wchan", NULL, "0", NULL}, CONTENT_ANY},
+    {{"cgroup", NULL, "0::/\n", NULL}, CONTENT_ANY, NULL},
+    {{"children", NULL, NULL, write_children}, CONTENT_TASK, NULL},
+    {{"cmdline", NULL, NULL, write_cmdline}, CONTENT_ANY, NULL},
+    {{"comm", NULL, NULL, write_comm}, CONTENT_ANY, set_comm},
+    {{"coredump_filter", NULL, "00000033\n", NULL}, CONTENT_ANY, NULL},
+    {{"cpuset", NULL, "/\n", NULL}, CONTENT_ANY, NULL},
+    {{"cwd", "", NULL, NULL}, CONTENT_ANY, NULL}, /* the text is that of the moment, as that of exe */
+    {{"environ", NULL, NULL, write_environ}, CONTENT_ANY, NULL},
+    {{"exe", "", NULL, NULL}, CONTENT_ANY, NULL},
+    {{"fd", NULL, NULL, NULL}, CONTENT_OWN, NULL}, /* a directory: the open descriptors */
+    {{"gid_map", NULL, "         0          0 4294967295\n", NULL}, CONTENT_ANY, NULL},
+    {{"limits", NULL, NULL, write_limits}, CONTENT_OWN, NULL},
+    {{"loginuid", NULL, "4294967295", NULL}, CONTENT_ANY, NULL},
+    {{"maps", NULL, NULL, write_maps}, CONTENT_OWN, NULL},
+    {{"mountinfo", NULL, "1 1 8:1 / / rw - ext4 /dev/root rw\n", NULL}, CONTENT_ANY, NULL},
+    {{"mounts", NULL, "/dev/root / ext4 rw 0 0\n", NULL}, CONTENT_ANY, NULL},
+    {{"oom_adj", NULL, "0\n", NULL}, CONTENT_ANY, NULL},
+    {{"oom_score", NULL, "0\n", NULL}, CONTENT_ANY, NULL},
+    {{"oom_score_adj", NULL, "0\n", NULL}, CONTENT_ANY, NULL},
+    {{"pagemap", NULL, NULL, write_nothing}, CONTENT_OWN, NULL}, /* read by presence.c */
+    {{"personality", NULL, NULL, write_personality}, CONTENT_OWN, NULL},
+    {{"root", "/", NULL, NULL}, CONTENT_ANY, NULL},
+    {{"sessionid", NULL, "4294967295", NULL}, CONTENT_ANY, NULL},
+    {{"setgroups", NULL, "allow\n", NULL}, CONTENT_ANY, NULL},
+    {{"smaps", NULL, NULL, write_smaps}, CONTENT_OWN, NULL},
+    {{"stat", NULL, NULL, write_stat}, CONTENT_ANY, NULL},
+    {{"statm", NULL, NULL, write_statm}, CONTENT_ANY, NULL},
+    {{"status", NULL, NULL, write_status}, CONTENT_ANY, NULL},
+    {{"task", NULL, NULL, NULL}, CONTENT_PROCESS, NULL}, /* a directory: the threads */
+    {{"uid_map", NULL, "         0          0 4294967295\n", NULL}, CONTENT_ANY, NULL},
+    {{"wchan", NULL, "0", NULL}, CONTENT_ANY, NULL},
 };
 const size_t content_process_node_count = sizeof content_process_nodes / sizeof content_process_nodes[0];
 

@@ -141,8 +141,10 @@ static void fds_save_describe(struct syscalls *kernel, struct checkpoint *c, uin
         return;
     }
     out->of = 0;
-    if (entry->kind == FD_SYNTHETIC)
+    if (entry->kind == FD_SYNTHETIC) {
+        out->flags = fcntl(entry->host, F_GETFL) & O_ACCMODE;
         return;
+    }
     if (fstat(entry->host, &st) < 0)
         st.st_mode = 0;
     const bool reads_file = S_ISREG(st.st_mode) && (fcntl(entry->host, F_GETFL) & O_ACCMODE) == O_RDONLY;
@@ -174,8 +176,7 @@ static void put_content(struct checkpoint *c, int host)
     c2_free(bytes);
 }
 
-/* Read-only, as synthetic.c has them. */
-static int get_content(struct checkpoint *c)
+static int get_content(struct checkpoint *c, int access)
 {
     char name[64];
     uint8_t *bytes = NULL;
@@ -184,7 +185,7 @@ static int get_content(struct checkpoint *c)
     const int file = memfd_create("c2emu", MFD_CLOEXEC);
     const bool whole = file >= 0 && write(file, bytes ? bytes : (const uint8_t *)"", count) == (ssize_t)count;
     snprintf(name, sizeof name, "/proc/self/fd/%d", file);
-    const int host = whole ? open(name, O_RDONLY | O_CLOEXEC) : -1;
+    const int host = whole ? open(name, access | O_CLOEXEC) : -1;
     if (file >= 0)
         close(file);
     c2_free(bytes);
@@ -266,7 +267,7 @@ static void restore_entry(struct syscalls *kernel, struct checkpoint *c, uint64_
         (saved.as == AS_FILE) != !!saved.path)
         checkpoint_damaged(c, "a descriptor that cannot be");
     if (saved.as == AS_CONTENT)
-        file = get_content(c);
+        file = get_content(c, saved.flags & O_ACCMODE);
     else if (saved.as == AS_FILE && saved.path)
         file = checkpoint_file(c, saved.path, -1, saved.flags, saved.use, NULL);
     if (file < 0 && saved.as == AS_FILE) /* told of at the end; copies need something until then */

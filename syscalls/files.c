@@ -182,6 +182,10 @@ static int64_t write_rest(struct call *c, const struct transfer *t, uint64_t don
     if (entry->kind == FD_TERMINAL)
         return t->offset == AT_POSITION ? terminals_write(c, entry, t->iov, t->count == ONE_BUFFER ? 1 : t->count, done)
                                         : -ESPIPE;
+    if (synthetic_is_setting(entry))
+        return t->offset == AT_POSITION
+                   ? synthetic_set(c, entry, t->iov, t->count == ONE_BUFFER ? 1 : t->count, t->count != ONE_BUFFER)
+                   : -ESPIPE;
     if (entry->kind == FD_MQUEUE)
         return -EINVAL;
     if (entry->kind == FD_NETLINK)
@@ -277,6 +281,9 @@ int64_t files_pwritev(struct call *c)
 
 /* The host would copy its own random bytes. */
 static bool from_random(const struct call *c, int i) { return fds_at(c->kernel, c->arg[i])->kind == FD_RANDOM; }
+
+/* A setting is written by write alone. */
+static bool into_setting(const struct call *c, int i) { return synthetic_is_setting(fds_at(c->kernel, c->arg[i])); }
 
 static int64_t copied(struct call *c, int to, int64_t value)
 {
@@ -378,7 +385,7 @@ int64_t files_sendfile(struct call *c)
     off_t *offset = c->ptr[2];
     struct copy copy = files_copy_of(c, 1, 0, c->arg[3]);
     copy.from_at = offset;
-    if (from_random(c, 1))
+    if (from_random(c, 1) || into_setting(c, 0))
         return -EINVAL;
     if (copy_limit(c, &copy, false) < 0)
         return -EFBIG;
@@ -403,6 +410,8 @@ int64_t files_copy_range(struct call *c)
     copy.to_at = c->ptr[3];
     if (from_random(c, 0))
         return -EINVAL;
+    if (into_setting(c, 2))
+        return -EXDEV;
     if (copy_limit(c, &copy, true) < 0)
         return -EFBIG;
     inputs_reading(c->kernel, copy.from);
@@ -426,7 +435,7 @@ int64_t files_splice(struct call *c)
 {
     const unsigned flags = (unsigned)c->arg[5] | (neither_waits(c, 0, 2) ? (unsigned)SPLICE_F_NONBLOCK : 0);
     int64_t value;
-    if (from_random(c, 0))
+    if (from_random(c, 0) || into_setting(c, 2))
         return -EINVAL;
     for (;;) {
         struct copy copy = files_copy_of(c, 0, 2, c->arg[4]);
@@ -531,6 +540,8 @@ int64_t files_ftruncate(struct call *c)
     struct stat st;
     const int64_t status = fstat(c->fd[0], &st) == 0 && (int64_t)c->arg[1] > 0 ? files_check_size(c, &st, c->arg[1])
                                                                                : 0;
+    if (synthetic_is_setting(fds_at(c->kernel, c->arg[0])))
+        return 0;
     return status < 0 ? status : CALL_HOST(c, ftruncate(c->fd[0], (off_t)c->arg[1]));
 }
 

@@ -202,9 +202,15 @@ int64_t identity_getrusage(struct call *c)
 
 /* ------------------------------------------------------------------ prctl */
 
+void identity_name_thread(struct kernel_thread *thread, const char *name)
+{
+    memset(thread->name, 0, sizeof thread->name);
+    memcpy(thread->name, name, strnlen(name, sizeof thread->name - 1));
+}
+
 static int64_t identity_set_name(struct call *c)
 {
-    char name[sizeof c->kernel->current->name];
+    char name[IDENTITY_NAME_BYTES];
     for (size_t i = 0; i < sizeof name; i++) {
         int64_t status = guest_read(c, &name[i], c->arg[1] + i, 1);
         if (status < 0)
@@ -214,8 +220,7 @@ static int64_t identity_set_name(struct call *c)
             break;
         }
     }
-    memset(c->kernel->current->name, 0, sizeof name);
-    strcpy(c->kernel->current->name, name);
+    identity_name_thread(c->kernel->current, name);
     return 0;
 }
 

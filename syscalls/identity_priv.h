@@ -13,8 +13,9 @@
 #define IDENTITY_HOST_NAME "c2emu"
 #define IDENTITY_RELEASE "6.1.0-c2emu"
 #define IDENTITY_VERSION "#1 SMP 2020-01-01"
-#define IDENTITY_LIMITS 16  /* RLIM_NLIMITS */
-#define IDENTITY_TASKS 8192 /* the limits of threads and of queued signals: half of threads-max, as Linux has it */
+#define IDENTITY_NAME_BYTES 16 /* of a thread: TASK_COMM_LEN */
+#define IDENTITY_LIMITS 16     /* RLIM_NLIMITS */
+#define IDENTITY_TASKS 8192    /* the limits of threads and of queued signals: half of threads-max, as Linux has it */
 
 struct identity_limit {
     uint64_t soft, hard;
@@ -32,5 +33,8 @@ struct identity {
 };
 
 void identity_create(struct identity *identity);
+struct kernel_thread;
+/* What is too long is cut. */
+void identity_name_thread(struct kernel_thread *thread, const char *name);
 
 #endif

@@ -74,9 +74,8 @@ void syscalls_hide_library_cache(struct syscalls *kernel) { kernel->hides_librar
 
 void kernel_name_thread(struct kernel_thread *thread, const char *program)
 {
-    const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
-    memset(thread->name, 0, sizeof thread->name);
-    memcpy(thread->name, name, strnlen(name, sizeof thread->name - 1));
+    const char *slash = strrchr(program, '/');
+    identity_name_thread(thread, slash ? slash + 1 : program);
 }
 
 static enum c2_status copy_config(struct syscalls *kernel, const struct syscalls_config *config, struct c2_error *err)

@@ -75,8 +75,8 @@ struct kernel_wait {
 /* What the kernel keeps of a guest thread; its registers are where it is executed. */
 struct kernel_thread {
     uint32_t tid;
-    uint32_t number; /* of those of the process: 0, 1, ... */
-    char name[16];   /* comm */
+    uint32_t number;                /* of those of the process: 0, 1, ... */
+    char name[IDENTITY_NAME_BYTES]; /* comm */
     struct signals_mask signals;
     struct signals_pending pending; /* for this thread alone */
     struct kernel_wait wait;

@@ -4,7 +4,7 @@
  *
  * Model
  *   A path is first walked (walk.c): a file of the host goes to the host's *at() call with the guest's own path, a
- *   synthetic one is answered here. Nothing in /proc or /sys can be changed (EPERM). The guest's umask is the host
+ *   synthetic one is answered here. No name in /proc or /sys can be changed (EPERM). The guest's umask is the host
  *   process's for the length of a call that makes a file.
  *
  * Not modelled

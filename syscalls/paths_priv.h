@@ -54,12 +54,16 @@ int64_t synthetic_stat(struct syscalls *kernel, const char *path, struct stat *o
 int64_t synthetic_statx(struct syscalls *kernel, const char *path, struct statx *out);
 void synthetic_statfs(struct statfs *out);
 int64_t synthetic_access(struct syscalls *kernel, const char *path, int mode);
+struct fd_entry;
+struct iovec;
+/* Whether it is open for writing: a setting of content.c. Then writes are synthetic_set's, each buffer one of its own,
+ * as Linux has it; of one alone (not `many`) also if it is empty. The position stays. */
+bool synthetic_is_setting(const struct fd_entry *entry);
+int64_t synthetic_set(struct call *c, const struct fd_entry *entry, const struct iovec *iov, int count, bool many);
 /* getdents64 of an open synthetic directory: bytes written or -errno. */
 int64_t synthetic_entries(struct call *c, int host, const char *path, void *to, size_t bytes);
 
 /* ------------------------------------------------------------------ presence.c */
-struct fd_entry;
-struct iovec;
 bool presence_is(const struct syscalls *kernel, const struct fd_entry *entry); /* of the process itself */
 /* offset below 0: at the file's position, which moves. */
 int64_t presence_read(struct call *c, const struct fd_entry *entry, const struct iovec *iov, int count, int64_t offset);
@@ -83,6 +87,8 @@ struct content_node {
 struct content_process_node {
     struct content_node is;
     enum content_where { CONTENT_ANY, CONTENT_OWN, CONTENT_TASK, CONTENT_PROCESS } where;
+    /* What a write of the guest does: the bytes it takes, or -errno. NULL: there is nothing to write. */
+    int64_t (*set)(struct call *c, const struct content_of *of, uint64_t text, uint64_t bytes);
 };
 /* In the order of directory listings: nodes of one directory stand together. */
 extern const struct content_node content_nodes[];

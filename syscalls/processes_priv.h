@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include "syscalls/identity_priv.h"
 #include "syscalls/priorities_priv.h"
 #include "syscalls/signals_priv.h"
 #include "syscalls/words_priv.h"
@@ -28,7 +29,7 @@ enum process_news { PROCESS_NO_NEWS, PROCESS_STOPPED, PROCESS_CONTINUED }; /* th
 /* What /proc shows of a process, and of its threads. */
 struct process_thread {
     uint32_t tid;
-    char name[16];
+    char name[IDENTITY_NAME_BYTES];
     char state; /* 'R' ... */
     uint64_t cpu_ns, pending, blocked;
     int no_new_privileges;

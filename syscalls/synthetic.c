@@ -3,8 +3,9 @@
  * /proc, /sys and /dev/pts as the guest sees them: the tree of content.c, and nothing of the host's.
  *
  * Model
- *   Files are written into a host memfd when opened and are read-only; a directory's memfd is empty, its file position
- *   is that of the next name, so that duplicates of the descriptor share it. What is not in the tree does not exist.
+ *   Files are written into a host memfd when opened, and again when the guest has set what they show; but for these
+ *   few they are read-only. A directory's memfd is empty, its file position is that of the next name, so that
+ *   duplicates of the descriptor share it. What is not in the tree does not exist.
  *   /proc/PID is there of each process of the run, and shows what views.c keeps of it; /dev/pts/N of each
  *   pseudo-terminal (terminals.c).
  *
@@ -18,6 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/root.h"
@@ -174,11 +176,22 @@ enum synthetic_kind synthetic_kind(struct syscalls *kernel, const char *path)
     return synthetic_kind_of(kernel, &place, path);
 }
 
+static const struct content_process_node *node_in_process(const struct place *place)
+{
+    return place->is_process && !place->gone ? process_node_of(place) : NULL;
+}
+
 /* Whether it may be looked into. */
 static bool is_closed(const struct place *place)
 {
-    const struct content_process_node *node = place->is_process && !place->gone ? process_node_of(place) : NULL;
+    const struct content_process_node *node = node_in_process(place);
     return node && node->where == CONTENT_OWN && !synthetic_is_own(place);
+}
+
+static bool can_be_set(const struct place *place)
+{
+    const struct content_process_node *node = node_in_process(place);
+    return node && node->set;
 }
 
 /* ------------------------------------------------------------------ links */
@@ -275,7 +288,7 @@ int64_t synthetic_link(struct syscalls *kernel, const char *path, char *out, siz
 
 /* ------------------------------------------------------------------ open */
 
-static int64_t synthetic_may_open(enum synthetic_kind kind, int flags)
+static int64_t synthetic_may_open(const struct place *place, enum synthetic_kind kind, int flags)
 {
     bool writes = (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC;
     switch (kind) {
@@ -290,28 +303,30 @@ static int64_t synthetic_may_open(enum synthetic_kind kind, int flags)
             return -EEXIST;
         if ((flags & O_DIRECTORY) == O_DIRECTORY)
             return -ENOTDIR;
-        return writes ? -EACCES : 0;
+        return writes && !can_be_set(place) ? -EACCES : 0;
     case SYNTHETIC_DEVICE:
         return 0;
     }
     return -ENOENT;
 }
 
-/* A read-only host descriptor with the content of now, or -errno. */
-static int synthetic_open_content(const struct place *place, const struct content_node *node)
+static bool synthetic_put_content(const struct place *place, const struct content_node *node, int file)
 {
+    if (node && node->write)
+        node->write(&place->of, file);
+    return !node || node->write || !node->text || write(file, node->text, strlen(node->text)) >= 0;
+}
+
+/* A host descriptor with the content of now and the guest's way of access, or -1 and errno. */
+static int synthetic_open_content(const struct place *place, const struct content_node *node, int flags)
+{
+    const int access = flags & O_PATH ? O_RDONLY : flags & O_ACCMODE;
     char name[64];
     int file = memfd_create("c2emu", MFD_CLOEXEC);
     if (file < 0)
         return -1;
-    if (node && node->write) {
-        node->write(&place->of, file);
-    } else if (node && node->text && write(file, node->text, strlen(node->text)) < 0) {
-        close(file);
-        return -1;
-    }
     snprintf(name, sizeof name, "/proc/self/fd/%d", file);
-    int host = open(name, O_RDONLY | O_CLOEXEC);
+    int host = synthetic_put_content(place, node, file) ? open(name, access | O_CLOEXEC) : -1;
     int error = errno;
     close(file);
     errno = error;
@@ -322,7 +337,7 @@ int64_t synthetic_open(struct call *c, const char *path, int flags)
 {
     const struct place place = synthetic_place_of(c->kernel, path);
     const enum synthetic_kind kind = synthetic_kind_of(c->kernel, &place, path);
-    int64_t status = synthetic_may_open(kind, flags);
+    int64_t status = synthetic_may_open(&place, kind, flags);
     if (status == 0 && is_closed(&place))
         status = -EACCES;
     if (status < 0)
@@ -332,7 +347,7 @@ int64_t synthetic_open(struct call *c, const char *path, int flags)
     char *name = c2_strdup(path);
     if (!name)
         return -ENOMEM;
-    int64_t fd = fds_add(c->kernel, synthetic_open_content(&place, node_of(&place, path)), FD_WAIT_NEVER,
+    int64_t fd = fds_add(c->kernel, synthetic_open_content(&place, node_of(&place, path), flags), FD_WAIT_NEVER,
                          flags & O_CLOEXEC);
     if (fd < 0) {
         c2_free(name);
@@ -342,6 +357,42 @@ int64_t synthetic_open(struct call *c, const char *path, int flags)
     entry->kind = FD_SYNTHETIC;
     entry->path = name;
     return fd;
+}
+
+/* ------------------------------------------------------------------ what the guest sets */
+
+bool synthetic_is_setting(const struct fd_entry *entry)
+{
+    const int access = entry->kind == FD_SYNTHETIC ? fcntl(entry->host, F_GETFL) & O_ACCMODE : O_RDONLY;
+    return access == O_WRONLY || access == O_RDWR;
+}
+
+/* What the descriptor shows from now on. */
+static void show_anew(struct syscalls *kernel, const struct fd_entry *entry)
+{
+    char name[64];
+    const struct place place = synthetic_place_of(kernel, entry->path);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", entry->host);
+    const int file = open(name, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    if (file < 0)
+        return;
+    synthetic_put_content(&place, node_of(&place, entry->path), file);
+    close(file);
+}
+
+int64_t synthetic_set(struct call *c, const struct fd_entry *entry, const struct iovec *iov, int count, bool many)
+{
+    const struct place place = synthetic_place_of(c->kernel, entry->path);
+    const struct content_process_node *node = node_in_process(&place);
+    int64_t done = 0, part = 0;
+    if (!can_be_set(&place))
+        return -ESRCH;
+    for (int i = 0; i < count && part >= 0; i++) {
+        part = many && iov[i].iov_len == 0 ? 0 : node->set(c, &place.of, (uintptr_t)iov[i].iov_base, iov[i].iov_len);
+        done += part > 0 ? part : 0;
+    }
+    show_anew(c->kernel, entry);
+    return done > 0 ? done : part;
 }
 
 /* ------------------------------------------------------------------ what they look like */
@@ -366,6 +417,7 @@ int64_t synthetic_stat(struct syscalls *kernel, const char *path, struct stat *o
     if (kind == SYNTHETIC_NONE)
         return -ENOENT;
     *out = (struct stat){.st_dev = makedev(0, 4), .st_ino = inode_of(path), .st_mode = modes[kind]};
+    out->st_mode |= can_be_set(&place) ? S_IWUSR : 0;
     out->st_nlink = kind == SYNTHETIC_DIRECTORY ? 2 : 1;
     out->st_uid = out->st_gid = place.is_process ? IDENTITY_USER : 0;
     out->st_blksize = 1024;
@@ -407,7 +459,7 @@ int64_t synthetic_access(struct syscalls *kernel, const char *path, int mode)
     case SYNTHETIC_FILE:
         if (mode & R_OK && is_closed(&place))
             return -EACCES;
-        return mode & (W_OK | X_OK) ? -EACCES : 0;
+        return mode & X_OK || (mode & W_OK && !can_be_set(&place)) ? -EACCES : 0;
     case SYNTHETIC_DIRECTORY:
         return mode & W_OK ? -EACCES : 0;
     case SYNTHETIC_DEVICE:

@@ -168,9 +168,9 @@ static void directories_can_be_listed(void **state)
 static void files_cannot_be_written(void **state)
 {
     (void)state;
-    assert_call(-EACCES, open, guest_text("/proc/self/comm"), O_WRONLY);
-    assert_call(-EACCES, open, guest_text("/proc/self/comm"), O_RDONLY | O_TRUNC);
-    assert_call(3, open, guest_text("/proc/self/comm"), O_RDONLY);
+    assert_call(-EACCES, open, guest_text("/proc/self/stat"), O_WRONLY);
+    assert_call(-EACCES, open, guest_text("/proc/self/stat"), O_RDONLY | O_TRUNC);
+    assert_call(3, open, guest_text("/proc/self/comm"), O_RDONLY | O_TRUNC);
     assert_call(-EBADF, write, 3, guest_text("x"), 1);
     assert_int_equal(CALL(ftruncate, 3, 0) < 0, 1);
     assert_call(-ENOENT, open, guest_text("/proc/self/new"), O_CREAT | O_WRONLY, 0644);

@@ -76,6 +76,7 @@ static void use_files(const char *path)
     const int log = must(open("log", O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0666));
     const int again = must(open("log", O_RDONLY));
     const int random = must(open("/dev/urandom", O_RDONLY)), maps = must(open("/proc/self/maps", O_RDONLY));
+    const int name = must(open("/proc/thread-self/comm", O_RDWR));
     const int here = must(open(".", O_RDONLY | O_DIRECTORY)), high = must(fcntl(out, F_DUPFD, 100));
     char *mapped = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE, in, 0);
     uint64_t *shared = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -97,6 +98,9 @@ static void use_files(const char *path)
         must((int)write(round % 2 ? out : high, line, strlen(line)));
         must((int)write(log, line, 3));
         read_a_bit(again, 2);
+        must((int)write(name, line, 3));
+        must((int)lseek(name, 0, SEEK_SET));
+        read_a_bit(name, 6);
         if (round == 30)
             must((int)lseek(in, 17, SEEK_SET));
     }
@@ -107,8 +111,8 @@ static void use_files(const char *path)
     mix(shared, 8192);
     mix_number((uint64_t)must(fcntl(other, F_GETFD)));
     mix_number((uint64_t)must(fcntl(log, F_GETFL)));
-    char name[4096];
-    mix(name, strlen(getcwd(name, sizeof name) ? name : "?") > 1);
+    char directory[4096];
+    mix(directory, strlen(getcwd(directory, sizeof directory) ? directory : "?") > 1);
 }
 
 /* ------------------------------------------------------------------ signals */

@@ -8,6 +8,7 @@
  * clones   children whose end is no SIGCHLD: __WCLONE and __WALL
  * limits   RLIMIT_NPROC, RLIMIT_SIGPENDING
  * requests prctl's of a plain user
+ * names    of threads, by /proc: of others, of other processes, too long, read again; where they cannot be written
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +28,8 @@
 #include <sys/sendfile.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -326,13 +329,101 @@ static void requests(void)
     say("no such request", prctl(PR_CAP_AMBIENT, 9, 0, 0, 0));
 }
 
+/* ------------------------------------------------------------------ names by /proc */
+
+static int leave[2];
+
+static void *wait_to_leave(void *tid)
+{
+    char byte;
+    *(volatile pid_t *)tid = gettid();
+    return read(leave[0], &byte, 1) == 0 ? NULL : tid;
+}
+
+static void say_file(const char *what, int file)
+{
+    char text[64] = "";
+    lseek(file, 0, SEEK_SET);
+    say(what, read(file, text, sizeof text - 1));
+    printf("%s.\n", text);
+}
+
+static void of_another_process(const char *path)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        const int file = open(path, O_RDWR);
+        say("of another process", write(file, "other", 5));
+        say_file("it is not changed", file);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+}
+
+static void not_by_write(int file)
+{
+    int from = open("from", O_RDWR | O_CREAT | O_TRUNC, 0600), pipes[2];
+    say("a file", write(from, "copied", 6));
+    lseek(from, 0, SEEK_SET);
+    say("sendfile", sendfile(file, from, NULL, 6));
+    say("copy_file_range", copy_file_range(from, NULL, file, NULL, 6, 0));
+    say("a pipe", pipe(pipes));
+    say("with something", write(pipes[1], "spliced", 7));
+    say("splice", splice(pipes[0], NULL, file, NULL, 7, 0));
+    say("ftruncate", ftruncate(file, 0));
+    say_file("all that changes nothing", file);
+}
+
+static void names(void)
+{
+    volatile pid_t tid = 0;
+    pthread_t thread;
+    struct stat st;
+    char path[64], got[16], *nowhere = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    say("pipe", pipe(leave));
+    pthread_create(&thread, NULL, wait_to_leave, (void *)&tid);
+    while (tid == 0)
+        sched_yield();
+    printf("set: %d\n", pthread_setname_np(thread, "worker"));
+    printf("got: %d, %s\n", pthread_getname_np(thread, got, sizeof got), got);
+    snprintf(path, sizeof path, "/proc/self/task/%d/comm", tid);
+    const int file = open(path, O_RDWR), first = open("/proc/self/comm", O_WRONLY | O_TRUNC | O_CREAT, 0600);
+    say("too long", write(file, "0123456789abcdefghij", 20));
+    say("its position", lseek(file, 0, SEEK_CUR));
+    say_file("it is cut", file);
+    say("at a position", pwrite(file, "position", 8, 3));
+    say("a line", write(file, "line\n", 5));
+    say_file("two lines", file);
+    say("pieces", writev(file, (struct iovec[]){{"one", 3}, {"", 0}, {"two", 3}}, 3));
+    say_file("the last", file);
+    say("nothing", write(file, "", 0));
+    say_file("no name", file);
+    say("nowhere", write(file, nowhere, 4));
+    say("half nowhere", writev(file, (struct iovec[]){{"half", 4}, {nowhere, 3}}, 2));
+    say_file("half", file);
+    not_by_write(file);
+    say("of the first thread", write(first, "first", 5));
+    say("prctl", prctl(PR_GET_NAME, got));
+    printf("%s\n", got);
+    say("not open for reading", read(first, got, 1));
+    say("not open for writing", write(open(path, O_RDONLY), "x", 1));
+    say("rights", stat(path, &st) == 0 ? st.st_mode & 07777 : -1);
+    say("may be written", access(path, R_OK | W_OK));
+    say("may be executed", access(path, X_OK));
+    say("what is no setting", open("/proc/self/stat", O_WRONLY));
+    snprintf(path, sizeof path, "/proc/%d/task/%d/comm", getpid(), tid);
+    of_another_process(path);
+    close(leave[1]);
+    pthread_join(thread, NULL);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } parts[] = {{"sizes", sizes},   {"owners", owners}, {"heirs", heirs},
-                 {"clones", clones}, {"limits", limits}, {"requests", requests}};
+    } parts[] = {{"sizes", sizes},   {"owners", owners},     {"heirs", heirs}, {"clones", clones},
+                 {"limits", limits}, {"requests", requests}, {"names", names}};
     for (unsigned i = 0; argc == 2 && i < sizeof parts / sizeof parts[0]; i++)
         if (strcmp(argv[1], parts[i].name) == 0) {
             parts[i].run();
