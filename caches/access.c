@@ -210,7 +210,8 @@ enum caches_tried caches_try_walk(struct caches *caches, struct line_no physical
  * policies may. The shadow needs no word, the line is its youngest. */
 static void repeat_by_policy(struct cache_level *first, bool write, uint64_t n)
 {
-    C2_PROMISE(cache_sets_tag(*first->touched) - 1 == first->l1_handle.caches->last[CACHES_DATA]);
+    C2_PROMISE(first->l1_handle.caches->usual ||
+               cache_sets_tag(*first->touched) - 1 == first->l1_handle.caches->last[CACHES_DATA]);
     if (!first->ordered)
         cache_policy_hits(&first->policy, (uint32_t)(first->touched - first->policy.word), n);
     *first->touched |= write;

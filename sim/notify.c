@@ -159,7 +159,7 @@ enum c2_status sim_notify_tlb_miss(const struct sim *sim, const struct sim_tlb_m
 enum c2_status sim_notify_counted(const struct sim *sim, const struct caches_compact *misses, size_t count,
                                   struct c2_error *err)
 {
-    C2_PROMISE(misses && count != 0 && sim->counts_alone);
+    C2_PROMISE(misses && count != 0 && (sim->counts_alone || !sim->subscribers));
     TELL(sim, counted, s->missed, misses, count, err);
 }
 
