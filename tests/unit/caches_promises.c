@@ -24,15 +24,15 @@
 
 #define LINES 400u
 
-/* L1D has LRU among some of its ways, so by the policy's ages in all builds, L1I a tree, L2 holds all of both, L3 takes L2's victims. In L2 a line has several sets, which makes it a
- * machine of contents_general.c. */
+/* L1D has LRU among some of its ways, so by the policy's ages in all builds, L1I a tree, L2 holds all of both, L3 takes
+ * L2's victims. In L2 a line has several sets, which makes it a machine of contents_general.c. */
 static struct caches *create(void)
 {
     struct caches_machine machine = {.line_bytes = 64, .level_count = 3, .has_l1i = true};
     struct caches *caches;
     machine.levels[0] = (struct caches_level){.name = "L1D", .size_bytes = 64 * 8 * 4, .ways = 4, .slices = 1};
     machine.levels[0].mask_count = 1;
-    machine.levels[0].masks[0] = (struct caches_mask){.cores = 1, .ways = 7};
+    machine.levels[0].masks[0] = (struct caches_mask){.ways = 7};
     machine.l1i = (struct caches_level){
         .name = "L1I", .size_bytes = 64 * 4 * 4, .ways = 4, .slices = 1, .policy = CACHES_TREE_PLRU};
     machine.levels[1] = (struct caches_level){.name = "L2",
