@@ -94,7 +94,11 @@ static void tree_astray(struct caches *caches)
 
 static void bit_above(struct caches *caches) { caches->level[L1I].policy.use[1].set |= 1u << 9; }
 
-static void none_valid(struct caches *caches) { caches->level[L3].policy.set[1].valid ^= 1; }
+static void none_valid(struct caches *caches)
+{
+    caches->level[L3].policy.set[1].valid ^= 1;
+    caches_check(caches);
+}
 
 /* In the set beside the one that it belongs to. */
 static void elsewhere(struct caches *caches)
