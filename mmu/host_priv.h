@@ -23,6 +23,10 @@ static inline const struct host_kept *host_kept_at(uint64_t start, uint64_t end)
     return NULL;
 }
 
+/* Addresses for an arena of page tables, without memory, or MAP_FAILED with errno. They lie between the guest's windows
+ * if they can: how much room there is between the upper window and the host's libraries is chosen at random. */
+void *host_reserve_arena(uint64_t bytes);
+
 /* How new memory begins. Not enforced: readable and writable as far as can be. Enforced (rights.c): every page is
  * closed; where it is watched, by userfaults, and a page that is put has these rights; else there are no rights yet. */
 struct host_rights {

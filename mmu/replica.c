@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "mmu/host_priv.h"
 #include "mmu/marks_priv.h"
 #include "mmu/replica_priv.h"
 
@@ -43,7 +44,7 @@ static enum c2_status reserve_arena(struct tables_arena *arena, uint64_t bytes, 
 {
     C2_ASSERT(bytes != 0 && bytes % C2_PAGE_BYTES == 0);
     char size[32];
-    void *memory = tables_reserve(bytes);
+    void *memory = host_reserve_arena(bytes);
     if (memory == MAP_FAILED)
         return c2_fail(err, C2_ERR_DENIED,
                        "the host refuses to reserve %s of addresses for the page tables of a placement: %s; lift the "

@@ -28,9 +28,7 @@
  * Source
  *   Intel SDM volume 3A, 4.5.
  */
-#include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "mmu/tables_priv.h"
 
@@ -215,24 +213,6 @@ static void drop_table(struct tables *tables, uint32_t parent, int parent_level,
         frames_give(tables->frames, tables_info_of(tables, table)->frame);
     release_table(tables, table);
     tables->counts->table_pages--;
-}
-
-void *tables_reserve(uint64_t bytes)
-{
-    enum { FLAGS = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE };
-    C2_ASSERT(bytes != 0 && bytes % C2_PAGE_BYTES == 0);
-    int error = EEXIST;
-    for (uint64_t at = MMU_WINDOW_END; at + bytes <= MMU_FAR_START && error == EEXIST;
-         at += MMU_TABLES_END - MMU_TABLES_BASE) {
-        void *wanted = (void *)(uintptr_t)at;
-        void *there = mmap(wanted, bytes, PROT_NONE, FLAGS | MAP_FIXED_NOREPLACE, -1, 0);
-        if (there == wanted)
-            return there;
-        error = there == MAP_FAILED ? errno : EEXIST;
-        if (there != MAP_FAILED)
-            munmap(there, bytes); /* a kernel that does not know NOREPLACE took the address as a wish */
-    }
-    return mmap(NULL, bytes, PROT_NONE, FLAGS, -1, 0);
 }
 
 enum c2_status tables_create(struct tables **out, const struct tables_arena *arena, struct frames *frames,

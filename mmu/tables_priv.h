@@ -31,10 +31,6 @@ struct tables_arena {
     void *self;
 };
 
-/* Addresses for an arena, without memory, or MAP_FAILED with errno. They lie between the guest's windows if they can:
- * how much room there is between the upper window and the host's libraries is chosen at random. */
-void *tables_reserve(uint64_t bytes);
-
 /* Whether [start, end) is of whole pages, or empty. */
 static inline bool tables_is_range(uint64_t start, uint64_t end)
 {

@@ -35,6 +35,30 @@ static uint64_t hiding_place;                /* reserved, and kept for the next 
 
 static void *host_pointer(uint64_t address) { return (void *)(uintptr_t)address; }
 
+/* Addresses without memory: 0 or errno; EEXIST: something lies there. */
+static int reserve_at(uint64_t start, uint64_t bytes)
+{
+    void *wanted = host_pointer(start);
+    void *at = mmap(wanted, bytes, PROT_NONE, RESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (at == MAP_FAILED)
+        return errno;
+    if (at == wanted)
+        return 0;
+    munmap(at, bytes); /* a kernel that does not know NOREPLACE took the address as a wish */
+    return EEXIST;
+}
+
+void *host_reserve_arena(uint64_t bytes)
+{
+    C2_ASSERT(bytes != 0 && bytes % C2_PAGE_BYTES == 0);
+    int error = EEXIST;
+    for (uint64_t at = MMU_WINDOW_END; at + bytes <= MMU_FAR_START && error == EEXIST;
+         at += MMU_TABLES_END - MMU_TABLES_BASE)
+        if ((error = reserve_at(at, bytes)) == 0)
+            return host_pointer(at);
+    return mmap(NULL, bytes, PROT_NONE, RESERVE, -1, 0);
+}
+
 static int map_at(uint64_t start, uint64_t bytes, int prot, int flags, int fd, uint64_t offset)
 {
     C2_ASSERT(bytes != 0 && tables_is_range(start, start + bytes));
@@ -189,12 +213,7 @@ static int map_shared_file(uint64_t start, uint64_t bytes, struct host_source *s
 /* ENOMEM: the host refuses. */
 static int open_far(void)
 {
-    void *wanted = host_pointer(MMU_FAR_START);
-    const size_t bytes = MMU_FAR_END - MMU_FAR_START;
-    void *at = far_is_open ? wanted : mmap(wanted, bytes, PROT_NONE, RESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    if (at != MAP_FAILED && at != wanted)
-        munmap(at, bytes);
-    far_is_open |= at == wanted;
+    far_is_open = far_is_open || reserve_at(MMU_FAR_START, MMU_FAR_END - MMU_FAR_START) == 0;
     return far_is_open ? 0 : ENOMEM;
 }
 
@@ -416,7 +435,7 @@ static int find_hiding_place(void)
 {
     if (hiding_place)
         return 0;
-    void *there = tables_reserve(MMU_TABLES_END - MMU_TABLES_BASE);
+    void *there = host_reserve_arena(MMU_TABLES_END - MMU_TABLES_BASE);
     if (there == MAP_FAILED)
         return errno;
     hiding_place = (uintptr_t)there;
@@ -497,15 +516,11 @@ static enum c2_status fail_refused(int error, struct c2_error *err)
 
 static enum c2_status window_reserve(struct c2_error *err)
 {
-    size_t bytes = MMU_WINDOW_END - MMU_WINDOW_START;
-    void *wanted = host_pointer(MMU_WINDOW_START);
-    void *at = mmap(wanted, bytes, PROT_NONE, RESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    if (at == wanted)
+    const int error = reserve_at(MMU_WINDOW_START, MMU_WINDOW_END - MMU_WINDOW_START);
+    if (error == 0)
         return C2_OK;
-    if (at == MAP_FAILED && errno != EEXIST)
-        return fail_refused(errno, err);
-    if (at != MAP_FAILED)
-        munmap(at, bytes); /* a kernel that does not know NOREPLACE took the address as a wish */
+    if (error != EEXIST)
+        return fail_refused(error, err);
     return fail_clash(err);
 }
 
