@@ -15,17 +15,10 @@
 
 #include "sim/sim_priv.h"
 
-static bool counts_alone(const struct sim *sim)
-{
-    bool alone = true;
-    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++)
-        alone &= !s->missed || s->counted;
-    return alone;
-}
-
 enum c2_status sim_notify_init(struct sim *sim, const struct sim_config *config, struct c2_error *err)
 {
     C2_ASSERT(!sim->subscribers && (config->subscriber_count == 0 || config->subscribers));
+    sim->counts_alone = SHORTCUT(true); /* so far, and without listeners */
     if (config->subscriber_count == 0)
         return C2_OK;
     sim->subscribers = c2_calloc(config->subscriber_count, sizeof *sim->subscribers);
@@ -36,6 +29,7 @@ enum c2_status sim_notify_init(struct sim *sim, const struct sim_config *config,
     bool references = false;
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++) {
         const bool records = s->records || s->references, hears = sim_hears_misses(s);
+        sim->counts_alone &= !s->missed || s->counted;
         sim->notifies_records |= records;
         sim->announces |= records && hears;
         sim->announces_always |= records && hears && s->in_every_phase;
@@ -50,7 +44,6 @@ enum c2_status sim_notify_init(struct sim *sim, const struct sim_config *config,
         sim->compares |= !!s->unaided;
         sim->notifies_tlb |= !!s->tlb_missed;
     }
-    sim->counts_alone = SHORTCUT(counts_alone(sim));
     sim->counts_plain = sim->counts_alone && !sim->announces;
     return references ? sim_references_create(sim, err) : C2_OK;
 }
@@ -159,7 +152,7 @@ enum c2_status sim_notify_tlb_miss(const struct sim *sim, const struct sim_tlb_m
 enum c2_status sim_notify_counted(const struct sim *sim, const struct caches_compact *misses, size_t count,
                                   struct c2_error *err)
 {
-    C2_PROMISE(misses && count != 0 && (sim->counts_alone || !sim->subscribers));
+    C2_PROMISE(misses && count != 0 && sim->counts_alone);
     TELL(sim, counted, s->missed, misses, count, err);
 }
 
