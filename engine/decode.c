@@ -261,6 +261,12 @@ bool decode_is_split(const struct decode_block *block, struct decode_splits spli
     return false;
 }
 
+/* On x87 numbers. FISTTP is an extension of SSE3's. */
+static bool on_x87(const ZydisDecodedInstruction *insn)
+{
+    return insn->meta.isa_ext == ZYDIS_ISA_EXT_X87 || insn->mnemonic == ZYDIS_MNEMONIC_FISTTP;
+}
+
 void decode_describe(struct decode_form *out, const struct decode_insn *insn)
 {
     struct stream_slot slots[DECODE_INSN_SLOTS];
@@ -269,7 +275,7 @@ void decode_describe(struct decode_form *out, const struct decode_insn *insn)
     out->length = insn->insn.length;
     out->ends = ends_block(&insn->insn);
     out->interpreted = interpret_wants(&insn->insn, insn->operands);
-    out->x87 = insn->insn.meta.isa_ext == ZYDIS_ISA_EXT_X87;
+    out->x87 = on_x87(&insn->insn);
     out->mmx = mmx_written(insn);
     out->mnemonic = (uint16_t)insn->insn.mnemonic;
     out->flops = (uint8_t)decode_flops(insn);

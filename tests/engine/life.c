@@ -663,6 +663,30 @@ static void executed_blocks(void **state)
     end_guest(&guest);
 }
 
+/* FISTTP is of x87 numbers, though an instruction of SSE3's: a register that MMX writes behind it is a number until then,
+ * also where a block begins with it. */
+static void numbers_before_mmx(void **state)
+{
+    static const uint8_t code[] = {
+        0xdb, 0xe3,                         /*  0 fninit */
+        0xd9, 0xe8, 0xd9, 0xee,             /*  2 fld1; fldz: register 6 */
+        0xeb, 0x00,                         /*  6 jmp 8 */
+        0x66, 0xdf, 0x0f,                   /*  8 fisttp (%rdi) */
+        0x0f, 0x71, 0xd6, 0x00, 0x0f, 0x05, /* 11 psrlw $0,%mm6; syscall */
+    };
+    struct guest guest;
+    struct c2_error err;
+    struct engine_event event;
+    (void)state;
+    make_guest(&guest, code, sizeof code);
+    put(&guest, DATA, "\x55\x55", 2);
+    assert_int_equal(make_engine(&guest, true, &err), C2_OK);
+    start(&guest);
+    assert_int_equal(run(&guest, 0, &event, &err), ENGINE_SYSCALL);
+    assert_int_equal(*(const uint16_t *)(uintptr_t)DATA, 0);
+    end_guest(&guest);
+}
+
 /* What this engine has interpreted stands in its block as everything does, first, last and in between; what is alone by
  * its nature does not. Each run of N instructions ends behind exactly as many of the same record. */
 static void interpreted_amid_blocks(void **state)
@@ -1367,6 +1391,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(watched_loop),
         cmocka_unit_test(executed_blocks),
         cmocka_unit_test(interpreted_amid_blocks),
+        cmocka_unit_test(numbers_before_mmx),
         cmocka_unit_test(budget_before_a_fault),
         cmocka_unit_test(cuts_of_long_blocks),
         cmocka_unit_test(budgets_of_blocks),
