@@ -663,7 +663,7 @@ static void executed_blocks(void **state)
     end_guest(&guest);
 }
 
-/* FISTTP is of x87 numbers, though an instruction of SSE3's: a register that MMX writes behind it is a number until then,
+/* FISTTP is of x87 numbers, though an instruction of SSE3: a register that MMX writes behind it is a number until then,
  * also where a block begins with it. */
 static void numbers_before_mmx(void **state)
 {
