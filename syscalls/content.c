@@ -6,8 +6,10 @@
  *   The processors and the physical memory of the simulated machine, the guest's own areas and clock; everything
  *   else fixed. The formats are those of Linux: proc(5).
  */
+#include <linux/oom.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -182,6 +184,37 @@ static int64_t set_comm(struct call *c, const struct content_of *of, uint64_t te
     if (!thread)
         return -ESRCH;
     identity_name_thread(thread, name);
+    return (int64_t)bytes;
+}
+
+static void write_oom_score_adj(const struct content_of *of, int to)
+{
+    content_put(to, "%d\n", of->process->oom_score_adj);
+}
+
+/* In the old file's units, of which 15 is never to be spared. */
+static void write_oom_adj(const struct content_of *of, int to)
+{
+    const int score = of->process->oom_score_adj;
+    content_put(to, "%d\n", score == OOM_SCORE_ADJ_MAX ? OOM_ADJUST_MAX : score * -OOM_DISABLE / OOM_SCORE_ADJ_MAX);
+}
+
+/* A user may not go below 0, which processes begin with. */
+static int64_t set_oom_score_adj(struct call *c, const struct content_of *of, uint64_t text, uint64_t bytes)
+{
+    char number[13] = "", *end;
+    const int64_t status = guest_read(c, number, text, bytes < sizeof number ? bytes : sizeof number - 1);
+    if (status < 0)
+        return status;
+    const long wanted = strtol(number, &end, 0);
+    if (end == number || end[strspn(end, " \t\n")] != '\0' || wanted < OOM_SCORE_ADJ_MIN || wanted > OOM_SCORE_ADJ_MAX)
+        return -EINVAL;
+    if (wanted < 0)
+        return -EACCES;
+    struct process *process = processes_find(c->kernel, of->process->pid);
+    if (!process)
+        return -ESRCH;
+    process->oom_score_adj = (int)wanted;
     return (int64_t)bytes;
 }
 
@@ -403,9 +436,9 @@ const struct content_process_node content_process_nodes[] = {
     {{"maps", NULL, NULL, write_maps}, CONTENT_OWN, NULL},
     {{"mountinfo", NULL, "1 1 8:1 / / rw - ext4 /dev/root rw\n", NULL}, CONTENT_ANY, NULL},
     {{"mounts", NULL, "/dev/root / ext4 rw 0 0\n", NULL}, CONTENT_ANY, NULL},
-    {{"oom_adj", NULL, "0\n", NULL}, CONTENT_ANY, NULL},
+    {{"oom_adj", NULL, NULL, write_oom_adj}, CONTENT_ANY, NULL},
     {{"oom_score", NULL, "0\n", NULL}, CONTENT_ANY, NULL},
-    {{"oom_score_adj", NULL, "0\n", NULL}, CONTENT_ANY, NULL},
+    {{"oom_score_adj", NULL, NULL, write_oom_score_adj}, CONTENT_ANY, set_oom_score_adj},
     {{"pagemap", NULL, NULL, write_nothing}, CONTENT_OWN, NULL}, /* read by presence.c */
     {{"personality", NULL, NULL, write_personality}, CONTENT_OWN, NULL},
     {{"root", "/", NULL, NULL}, CONTENT_ANY, NULL},

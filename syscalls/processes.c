@@ -243,6 +243,7 @@ static struct process *processes_add(struct call *c, const struct processes_star
                                         .memory = is_joint(start) ? self->memory : 0,
                                         .holds_parent = start->flags & CLONE_VFORK,
                                         .ignores_children = self->ignores_children,
+                                        .oom_score_adj = self->oom_score_adj,
                                         .detached = self->detached,
                                         .exit_signal = start->flags & CLONE_PARENT ? self->exit_signal
                                                                                    : start->exit_signal};

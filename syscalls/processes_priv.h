@@ -57,6 +57,7 @@ struct process {
     bool adopts;           /* PR_SET_CHILD_SUBREAPER: orphans below it become its children */
     int death_signal;      /* when its parent ends; 0: none. As of when its turn ended */
     bool ignores_stops;    /* no SIGCHLD when they stop or go on: it is ignored, or SA_NOCLDSTOP */
+    int oom_score_adj;     /* -1000 to 1000: kept; there is no want of memory that it would change */
     bool detached;         /* it has given up its session's terminal (TIOCNOTTY) */
     uint32_t lost_group;   /* of a session's leader: the foreground of the terminal that hung up; 0: none has */
     bool tells;            /* it was stopped, and goes on: its parent is to be told when it has the turn */

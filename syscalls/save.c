@@ -5,6 +5,7 @@
  *   command line decides (traces, complaints) is that of the run that goes on. The numbers of the run's own objects
  *   that are gone by now are kept, so that new ones get the next.
  */
+#include <linux/oom.h>
 #include <sys/prctl.h>
 
 #include "syscalls/directories_priv.h"
@@ -213,6 +214,15 @@ static void visit_identity(struct identity *identity, struct checkpoint *c)
     CHECKPOINT_NUMBER(c, *(uint32_t *)&identity->no_huge_pages, 1);
 }
 
+static void visit_self(struct process *self, struct checkpoint *c)
+{
+    uint32_t adopts = self->adopts, above_least = (uint32_t)(self->oom_score_adj - OOM_SCORE_ADJ_MIN);
+    CHECKPOINT_NUMBER(c, adopts, 1);
+    CHECKPOINT_NUMBER(c, above_least, OOM_SCORE_ADJ_MAX - OOM_SCORE_ADJ_MIN);
+    self->adopts = adopts != 0;
+    self->oom_score_adj = (int)above_least + OOM_SCORE_ADJ_MIN;
+}
+
 /* Those that the run was started with are known already: they are the first ones. */
 static void visit_objects(struct attributes *attributes, struct checkpoint *c)
 {
@@ -261,6 +271,7 @@ void syscalls_checkpoint(struct syscalls *kernel, struct checkpoint *c)
     save_visit_threads(kernel, c);
     visit_timers(kernel, c);
     visit_identity(&kernel->identity, c);
+    visit_self(kernel->self, c);
     locked_checkpoint(&kernel->locked, c);
     heirs_checkpoint(&kernel->heirs, c);
     checkpoint_part(c, "the signals");

@@ -208,7 +208,7 @@ static void test_other_files_and_versions(void **state)
     checkpoint_close(c);
     fclose(to);
     assert_refused(other.at, other.count, C2_ERR_UNSUPPORTED,
-                   "the checkpoint FILE is of c2emu 9.9, format 8, and this is c2emu 1.2.3, format 8: restore it with "
+                   "the checkpoint FILE is of c2emu 9.9, format 9, and this is c2emu 1.2.3, format 9: restore it with "
                    "the c2emu that made it, or make it again with this one");
     assert_refused("\x7f"
                    "ELF and more",

@@ -121,7 +121,7 @@ static const char head[] =
     "**/proc and /sys** are made up: what is shown there is the guest and the simulated machine, never the host;\n"
     "what is not made up does not exist. `/proc/PID` is there of each process of the run, with its threads in\n"
     "`task`, for ps, top, pgrep and pstree. Maps, limits and descriptors of another process are EACCES. Of all files\n"
-    "there only `comm`, a thread's name, can be written.\n"
+    "there only `comm`, a thread's name, and `oom_score_adj` can be written.\n"
     "\n"
     "**Owners**: the user of c2emu, root too, is user 1000 of group 1000 for the program. If another user of the\n"
     "host has that number, it is 65534 (nobody); all others keep theirs. The program is a plain user: chown to\n"

@@ -417,13 +417,41 @@ static void names(void)
     pthread_join(thread, NULL);
 }
 
+static void scores(void)
+{
+    char text[32] = "";
+    const int file = open("/proc/self/oom_score_adj", O_RDWR);
+    say_file("at first", file);
+    say("a number", write(file, " 300\n", 5));
+    say_file("it is kept", file);
+    say("of sixteen", write(file, "0x20", 4));
+    say("too high", write(file, "1001", 4));
+    say("too low", write(file, "-1001", 5));
+    say("no number", write(file, "12x", 3));
+    say("nothing but space", write(file, " ", 1));
+    say_file("as it was", file);
+    fflush(stdout);
+    if (fork() == 0) {
+        say_file("a child's", open("/proc/self/oom_score_adj", O_RDWR));
+        say("its own", write(open("/proc/self/oom_score_adj", O_RDWR), "1000", 4));
+        say_file("in the old unit", open("/proc/self/oom_adj", O_RDONLY));
+        snprintf(text, sizeof text, "/proc/%d/oom_score_adj", getppid());
+        say("the parent's", write(open(text, O_RDWR), "500", 3));
+        fflush(stdout);
+        _exit(0);
+    }
+    wait(NULL);
+    say_file("by the child", open("/proc/self/oom_score_adj", O_RDONLY));
+    say_file("in the old unit", open("/proc/self/oom_adj", O_RDONLY));
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
     } parts[] = {{"sizes", sizes},   {"owners", owners},     {"heirs", heirs}, {"clones", clones},
-                 {"limits", limits}, {"requests", requests}, {"names", names}};
+                 {"limits", limits}, {"requests", requests}, {"names", names}, {"scores", scores}};
     for (unsigned i = 0; argc == 2 && i < sizeof parts / sizeof parts[0]; i++)
         if (strcmp(argv[1], parts[i].name) == 0) {
             parts[i].run();
