@@ -171,11 +171,20 @@ static void write_environ(const struct content_of *of, int to)
 
 static void write_comm(const struct content_of *of, int to) { content_put(to, "%s\n", of->thread->name); }
 
+/* What is written to a file, as a text in `room` bytes; the rest is cut. How many bytes were taken. */
+static int64_t read_setting(struct call *c, char *out, size_t room, uint64_t text, uint64_t bytes)
+{
+    const uint64_t taken = bytes < room ? bytes : room - 1;
+    memset(out, 0, room);
+    const int64_t status = guest_read(c, out, text, taken);
+    return status < 0 ? status : (int64_t)taken;
+}
+
 /* What is too long is cut; a thread is named by those of its own process. */
 static int64_t set_comm(struct call *c, const struct content_of *of, uint64_t text, uint64_t bytes)
 {
-    char name[IDENTITY_NAME_BYTES] = "";
-    const int64_t status = guest_read(c, name, text, bytes < sizeof name ? bytes : sizeof name - 1);
+    char name[IDENTITY_NAME_BYTES];
+    const int64_t status = read_setting(c, name, sizeof name, text, bytes);
     struct kernel_thread *thread = threads_find(c->kernel, of->thread->tid);
     if (status < 0)
         return status;
@@ -192,7 +201,7 @@ static void write_oom_score_adj(const struct content_of *of, int to)
     content_put(to, "%d\n", of->process->oom_score_adj);
 }
 
-/* In the old file's units, of which 15 is never to be spared. */
+/* In the old file's units, whose most, 15, is the new one's most. */
 static void write_oom_adj(const struct content_of *of, int to)
 {
     const int score = of->process->oom_score_adj;
@@ -202,12 +211,13 @@ static void write_oom_adj(const struct content_of *of, int to)
 /* A user may not go below 0, which processes begin with. */
 static int64_t set_oom_score_adj(struct call *c, const struct content_of *of, uint64_t text, uint64_t bytes)
 {
-    char number[13] = "", *end;
-    const int64_t status = guest_read(c, number, text, bytes < sizeof number ? bytes : sizeof number - 1);
-    if (status < 0)
-        return status;
+    char number[13], *end; /* as many bytes as Linux takes */
+    const int64_t taken = read_setting(c, number, sizeof number, text, bytes);
+    if (taken < 0)
+        return taken;
     const long wanted = strtol(number, &end, 0);
-    if (end == number || end[strspn(end, " \t\n")] != '\0' || wanted < OOM_SCORE_ADJ_MIN || wanted > OOM_SCORE_ADJ_MAX)
+    if (end == number || end[strspn(end, " \t\n\v\f\r")] != '\0' || wanted < OOM_SCORE_ADJ_MIN ||
+        wanted > OOM_SCORE_ADJ_MAX)
         return -EINVAL;
     if (wanted < 0)
         return -EACCES;
@@ -215,7 +225,7 @@ static int64_t set_oom_score_adj(struct call *c, const struct content_of *of, ui
     if (!process)
         return -ESRCH;
     process->oom_score_adj = (int)wanted;
-    return (int64_t)bytes;
+    return taken;
 }
 
 /* What a process that is at its end has not. */

@@ -387,7 +387,7 @@ int64_t synthetic_set(struct call *c, const struct fd_entry *entry, const struct
     int64_t done = 0, part = 0;
     if (!can_be_set(&place))
         return -ESRCH;
-    for (int i = 0; i < count && part >= 0; i++) {
+    for (int i = 0; i < count && (i == 0 || part == (int64_t)iov[i - 1].iov_len); i++) { /* as far as all is taken */
         part = many && iov[i].iov_len == 0 ? 0 : node->set(c, &place.of, (uintptr_t)iov[i].iov_base, iov[i].iov_len);
         done += part > 0 ? part : 0;
     }

@@ -419,7 +419,7 @@ static void names(void)
 
 static void scores(void)
 {
-    char text[32] = "";
+    char path[32];
     const int file = open("/proc/self/oom_score_adj", O_RDWR);
     say_file("at first", file);
     say("a number", write(file, " 300\n", 5));
@@ -430,13 +430,17 @@ static void scores(void)
     say("no number", write(file, "12x", 3));
     say("nothing but space", write(file, " ", 1));
     say_file("as it was", file);
+    say("as much as is taken", write(file, "7                   ", 20));
+    say("no piece behind it", writev(file, (struct iovec[]){{"8                   ", 20}, {"9", 1}}, 2));
+    say("two pieces", writev(file, (struct iovec[]){{"10", 2}, {"", 0}, {"11", 2}}, 3));
+    say_file("the last", file);
     fflush(stdout);
     if (fork() == 0) {
         say_file("a child's", open("/proc/self/oom_score_adj", O_RDWR));
         say("its own", write(open("/proc/self/oom_score_adj", O_RDWR), "1000", 4));
         say_file("in the old unit", open("/proc/self/oom_adj", O_RDONLY));
-        snprintf(text, sizeof text, "/proc/%d/oom_score_adj", getppid());
-        say("the parent's", write(open(text, O_RDWR), "500", 3));
+        snprintf(path, sizeof path, "/proc/%d/oom_score_adj", getppid());
+        say("the parent's", write(open(path, O_RDWR), "500", 3));
         fflush(stdout);
         _exit(0);
     }
