@@ -176,6 +176,17 @@ static void files_cannot_be_written(void **state)
     assert_call(-ENOENT, open, guest_text("/proc/self/new"), O_CREAT | O_WRONLY, 0644);
 }
 
+static void a_plain_user_does_not_go_below_its_score(void **state)
+{
+    (void)state;
+    assert_call(3, open, guest_text("/proc/self/oom_score_adj"), O_WRONLY);
+    assert_call(4, write, 3, guest_text(" 300"), 4);
+    assert_call(-EACCES, write, 3, guest_text("-1"), 2);
+    assert_string_equal(guest_content("/proc/self/oom_score_adj"), "300\n");
+    assert_call(1, write, 3, guest_text("0"), 1);
+    assert_string_equal(guest_content("/proc/self/oom_score_adj"), "0\n");
+}
+
 static void maps_are_as_linux_writes_them(void **state)
 {
     (void)state;
@@ -242,12 +253,12 @@ static void a_dump_shows_the_descriptors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(fixed_files_have_their_content),  TEST(every_way_to_a_file_leads_to_it),
-        TEST(nothing_of_the_host_is_seen),     TEST(links_lead_to_the_guest),
-        TEST(descriptors_are_the_guest_s),     TEST(directories_can_be_listed),
-        TEST(files_cannot_be_written),         TEST(maps_are_as_linux_writes_them),
-        TEST(loops_and_long_paths_are_errors), TEST(a_failed_allocation_is_enomem),
-        TEST(a_dump_shows_the_descriptors),
+        TEST(fixed_files_have_their_content), TEST(every_way_to_a_file_leads_to_it),
+        TEST(nothing_of_the_host_is_seen),    TEST(links_lead_to_the_guest),
+        TEST(descriptors_are_the_guest_s),    TEST(directories_can_be_listed),
+        TEST(files_cannot_be_written),        TEST(a_plain_user_does_not_go_below_its_score),
+        TEST(maps_are_as_linux_writes_them),  TEST(loops_and_long_paths_are_errors),
+        TEST(a_failed_allocation_is_enomem),  TEST(a_dump_shows_the_descriptors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

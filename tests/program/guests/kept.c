@@ -19,6 +19,7 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -81,6 +82,8 @@ static void use_files(const char *path)
     char *mapped = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE, in, 0);
     uint64_t *shared = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     must(unlink("gone") == 0 ? 0 : 0);
+    must((int)write(must(open("/proc/self/oom_score_adj", O_RDWR)), "250", 3));
+    must(prctl(PR_SET_CHILD_SUBREAPER, 1));
     for (int round = 0; round < 60; round++) {
         char line[80];
         read_a_bit(in, 5);
@@ -111,6 +114,10 @@ static void use_files(const char *path)
     mix(shared, 8192);
     mix_number((uint64_t)must(fcntl(other, F_GETFD)));
     mix_number((uint64_t)must(fcntl(log, F_GETFL)));
+    read_a_bit(must(open("/proc/self/oom_score_adj", O_RDONLY)), 8);
+    int adopts = 0;
+    must(prctl(PR_GET_CHILD_SUBREAPER, &adopts));
+    mix_number((uint64_t)adopts);
     char directory[4096];
     mix(directory, strlen(getcwd(directory, sizeof directory) ? directory : "?") > 1);
 }
