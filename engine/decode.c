@@ -261,7 +261,7 @@ bool decode_is_split(const struct decode_block *block, struct decode_splits spli
     return false;
 }
 
-/* On x87 numbers. FISTTP is an extension of SSE3's. */
+/* On x87 numbers. FISTTP is of them, too, though it came with SSE3. */
 static bool on_x87(const ZydisDecodedInstruction *insn)
 {
     return insn->meta.isa_ext == ZYDIS_ISA_EXT_X87 || insn->mnemonic == ZYDIS_MNEMONIC_FISTTP;

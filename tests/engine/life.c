@@ -663,8 +663,8 @@ static void executed_blocks(void **state)
     end_guest(&guest);
 }
 
-/* FISTTP is of x87 numbers, though an instruction of SSE3: a register that MMX writes behind it is a number until then,
- * also where a block begins with it. */
+/* A register that MMX writes behind an instruction of x87 numbers is a number until then, also where a block begins
+ * with FISTTP, which came with SSE3. */
 static void numbers_before_mmx(void **state)
 {
     static const uint8_t code[] = {
