@@ -167,10 +167,15 @@ static void admit_store(struct unicorn_access *access, uint64_t address, unsigne
 
 typedef void store_byte_function(void *env, uint64_t address, uint8_t value, uint32_t how, uintptr_t from);
 
-static bool hits_own_block(const struct unicorn_access *access, uint64_t address, unsigned bytes)
+/* The first byte of the store that lies in the block, as far as the translation has it; 0: none does. */
+static uint64_t first_in_block(const struct unicorn_access *access, uint64_t address, unsigned bytes)
 {
-    const struct unicorn_block *block = access->run_state->current;
-    return block && address < block->pc + block->extent && block->pc < address + bytes;
+    const struct unicorn_run_state *run_state = access->run_state;
+    const struct unicorn_block *block = run_state->current;
+    if (!block || address >= block->pc + block->extent)
+        return 0;
+    const uint64_t start = run_state->part ? run_state->part : block->pc;
+    return start >= address + bytes ? 0 : address > start ? address : start;
 }
 
 static bool may_store(const struct unicorn_access *access, uint64_t address, unsigned bytes)
@@ -186,9 +191,9 @@ static void store_into_block(struct unicorn_access *access, void *env, uint64_t 
 {
     static void *unicorns;
     enum { SIZE_BITS = 3 << 4 };
-    if (!hits_own_block(access, address, bytes) || !may_store(access, address, bytes))
+    const uint64_t first = first_in_block(access, address, bytes);
+    if (!first || !may_store(access, address, bytes))
         return;
-    uint64_t start = access->run_state->current->pc, first = address > start ? address : start;
     uint64_t *next = access->next;
     uint8_t byte = (uint8_t)(value >> 8 * (first - address));
     ((store_byte_function *)unicorn_original(&unicorns, "helper_ret_stb_mmu_x86_64"))(env, first, byte,

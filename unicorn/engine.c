@@ -193,6 +193,7 @@ static bool leave_changed(struct unicorn *u, uint64_t pc)
 static void aim(struct unicorn *u, uint64_t pc)
 {
     const unsigned insn = (unsigned)engine_insn_at(u->run_state.current, pc);
+    u->run_state.part = pc;
     if (unicorn_interprets(u->run_state.current, insn))
         pause_run(u, PAUSE_INTERPRET);
     else if (u->inlined)
@@ -272,6 +273,7 @@ static inline void enter_translation(struct unicorn *u, uint64_t pc, uint32_t si
 {
     u->pause_pc = pc;
     u->pause_size = size;
+    u->run_state.part = 0;
     const bool refused = unicorn_code_refused(u->code);
     if (C2_UNLIKELY(u->access.abandoned || u->step != STEP_NONE || u->joined || refused) && engine_goes_on(u, pc, size))
         return;
@@ -300,7 +302,8 @@ static void engine_take_back(struct unicorn *u, const struct unicorn_translation
 /* Whether the translation that begins next must call the block hook, whatever is left of the budget. */
 static bool needs_hook(const struct unicorn *u)
 {
-    return u->access.abandoned || u->step != STEP_NONE || u->joined || unicorn_code_refused(u->code);
+    return u->access.abandoned || u->step != STEP_NONE || u->joined || u->run_state.part ||
+           unicorn_code_refused(u->code);
 }
 
 /* An interrupt may come at any time. */

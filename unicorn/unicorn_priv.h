@@ -130,6 +130,7 @@ struct unicorn_run_state {
     struct unicorn_block *current, *before; /* the block that is executed; may be NULL; the one before it */
     uint64_t *next, *limit;                 /* the end of the record of the current block, and of the batch */
     uint64_t *base;                         /* the slots of the translation that is executed lie behind this word */
+    uint64_t part; /* where a translation that goes on with the current block begins; 0: it began the block */
 };
 
 /* A translation, as it knows itself. */

@@ -334,9 +334,9 @@ static void prefixes(void **state)
 
 /* ------------------------------------------------------------------ stores into code */
 
-/* The code, which it may write itself, ends in a system call with this in RAX. So many instructions and these
- * references are recorded. */
-static void expect_written(const void *code, size_t bytes, uint64_t rax, uint64_t instructions,
+/* The code, which it may write itself, ends in a system call with this in RAX, in runs of so many instructions (0: in
+ * one). So many instructions and these references are recorded. */
+static void expect_written(const void *code, size_t bytes, uint64_t budget, uint64_t rax, uint64_t instructions,
                            const uint64_t references[], size_t count)
 {
     for (int round = 0; round < 2; round++) { /* again with everything known */
@@ -351,7 +351,9 @@ static void expect_written(const void *code, size_t bytes, uint64_t rax, uint64_
         for (int again = 0; again <= round; again++) {
             put(&guest, CODE, code, bytes);
             start(&guest);
-            assert_int_equal(run(&guest, 0, &event, &err), ENGINE_SYSCALL);
+            while (run(&guest, budget, &event, &err) == ENGINE_BUDGET)
+                ;
+            assert_int_equal(event.stop, ENGINE_SYSCALL);
         }
         engine_get_cpu(guest.engine, &cpu);
         assert_int_equal(cpu.gpr[0], rax);
@@ -364,13 +366,16 @@ static void expect_written(const void *code, size_t bytes, uint64_t rax, uint64_
         end_guest(&guest);
     }
 }
-#define EXPECT_WRITTEN(rax, instructions, references, ...) \
-    expect_written((const uint8_t[]){__VA_ARGS__}, sizeof(const uint8_t[]){__VA_ARGS__}, rax, instructions, \
+#define EXPECT_WRITTEN_IN_RUNS(budget, rax, instructions, references, ...) \
+    expect_written((const uint8_t[]){__VA_ARGS__}, sizeof(const uint8_t[]){__VA_ARGS__}, budget, rax, instructions, \
                    references, sizeof references / sizeof *references)
+#define EXPECT_WRITTEN(rax, instructions, references, ...) \
+    EXPECT_WRITTEN_IN_RUNS(0, rax, instructions, references, __VA_ARGS__)
 
 static void stores_into_code(void **state)
 {
     static const uint64_t ahead[] = {CODE + 11}, across[] = {CODE + 2, CODE + 2}, set[] = {CODE + 9};
+    static const uint64_t before[] = {CODE + 2, CODE + 2};
     static const uint64_t string[] = {0, CODE + 17, 1, 0};
     struct engine_event event;
     (void)state;
@@ -384,6 +389,11 @@ static void stores_into_code(void **state)
     /* lea 1f+1,%rdi; mov $1,%ecx; mov $42,%al; rep stosb; 1: mov $7,%edx; mov %edx,%eax; syscall */
     EXPECT_WRITTEN(42, 7, string, 0x48, 0x8d, 0x3d, 10, 0, 0, 0, 0xb9, 1, 0, 0, 0, 0xb0, 42, 0xf3, 0xaa, 0xba, 7, 0, 0,
                    0, 0x89, 0xd0, 0x0f, 0x05);
+    /* 1: mov $7,%eax; xorl $0x10ffffff,1b+2; mov 1b+2,%eax; syscall: a run ends within the block, before the
+     * instruction that changes its own first byte, too */
+    for (uint64_t budget = 0; budget <= 4; budget++)
+        EXPECT_WRITTEN_IN_RUNS(budget, 0x91ffffff, 4, before, 0xb8, 7, 0, 0, 0, 0x81, 0x35, 0xf3, 0xff, 0xff, 0xff,
+                               0xff, 0xff, 0xff, 0x10, 0x8b, 0x05, 0xed, 0xff, 0xff, 0xff, 0x0f, 0x05);
     if (tests_native())
         return;
     /* fld1; fstpt 1f: bytes stored one by one, which cannot be recorded */
