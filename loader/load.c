@@ -247,8 +247,7 @@ static void load_lay_out(struct mmu *mmu, const struct loader_file *file, const 
     const bool behind = personality & ADDR_NO_RANDOMIZE, far = loader_file_names(file, "__tsan_init");
     mmu_lay_out(mmu, &(struct mmu_layout){.heap = behind ? elf->high + loader_program_bias(elf) : MMU_HEAP_BASE,
                                           .mmap_top = far ? MMU_FAR_MMAP_TOP : MMU_MMAP_TOP,
-                                          .stack_top = far ? MMU_FAR_STACK_TOP : MMU_STACK_TOP,
-                                          .readable_is_code = personality & READ_IMPLIES_EXEC});
+                                          .stack_top = far ? MMU_FAR_STACK_TOP : MMU_STACK_TOP});
 }
 
 enum c2_status loader_load(struct loader_image *out, struct mmu *mmu, const struct loader_request *request,

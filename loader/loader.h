@@ -20,7 +20,7 @@ struct loader_request {
     const char *directory;   /* of execve: the guest's own, where interpreters with a relative name lie; else NULL */
     const char *const *argv; /* NULL-terminated, argv[0] included */
     const char *const *envp; /* NULL-terminated, the guest's whole environment */
-    uint32_t personality;    /* of personality(2): ADDR_NO_RANDOMIZE and READ_IMPLIES_EXEC act */
+    uint32_t personality;    /* of personality(2): ADDR_NO_RANDOMIZE acts */
     uint64_t seed;           /* for AT_RANDOM */
     const struct cpu_model *cpu; /* for AT_HWCAP, AT_MINSIGSTKSZ; NULL: x86-64-v2 */
 };

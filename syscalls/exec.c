@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/personality.h>
 
 #include "syscalls/kernel_priv.h"
 #include "syscalls/limits_priv.h"
@@ -165,6 +166,12 @@ static int64_t find_directory(const struct call *c, struct program *program)
     return program->directory ? 0 : -ENOMEM;
 }
 
+/* Linux takes READ_IMPLIES_EXEC from every 64-bit program, whoever has asked for it. */
+static uint32_t inherited_personality(const struct syscalls *kernel)
+{
+    return kernel->identity.personality & ~(uint32_t)READ_IMPLIES_EXEC;
+}
+
 static int64_t copy_words(struct call *c, struct program *program, uint64_t argv, uint64_t envp)
 {
     uint64_t left = WORDS_BYTES - OTHER_BYTES;
@@ -178,7 +185,7 @@ static int64_t copy_words(struct call *c, struct program *program, uint64_t argv
                                                .directory = program->directory,
                                                .argv = (const char *const *)program->argv.items,
                                                .envp = (const char *const *)program->envp.items,
-                                               .personality = c->kernel->identity.personality};
+                                               .personality = inherited_personality(c->kernel)};
     return status;
 }
 
@@ -268,6 +275,7 @@ enum c2_status syscalls_execute(struct syscalls *kernel, struct mmu *mmu, const 
     kernel->identity.dumpable = 1;
     kernel->identity.keeps_capabilities = 0;
     kernel->identity.barriers = 0;
+    kernel->identity.personality = inherited_personality(kernel);
     kernel->mmu = mmu;
     processes_number_own(kernel);
     kernel->instructions_before += kernel->instructions;

@@ -84,11 +84,11 @@ int64_t identity_set_users(struct call *c)
 
 int64_t identity_personality(struct call *c)
 {
-    const uint32_t query = 0xffffffff, known = ADDR_NO_RANDOMIZE | READ_IMPLIES_EXEC;
+    const uint32_t query = 0xffffffff, refused = ADDR_COMPAT_LAYOUT | UNAME26;
     const uint32_t wanted = (uint32_t)c->arg[0], old = c->kernel->identity.personality;
     if (wanted == query)
         return old;
-    if (wanted & ~known)
+    if (wanted & refused)
         return -EINVAL;
     c->kernel->identity.personality = wanted;
     mmu_make_readable_code(c->kernel->mmu, wanted & READ_IMPLIES_EXEC);

@@ -27,7 +27,7 @@ struct identity {
     int dumpable;
     int keeps_capabilities; /* PR_SET_KEEPCAPS; there are none to keep */
     uint32_t barriers;      /* commands of membarrier that registered it */
-    uint32_t personality;   /* ADDR_NO_RANDOMIZE, READ_IMPLIES_EXEC */
+    uint32_t personality;   /* as personality(2) has it */
     int memory_errors;      /* PR_MCE_KILL: there are none */
     int no_huge_pages;      /* PR_SET_THP_DISABLE, which is only remembered */
 };

@@ -18,6 +18,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/personality.h>
 #include <sys/select.h>
 #include <time.h>
 
@@ -180,10 +181,15 @@ static int64_t begin_wait(struct call *c, const struct timespec *time, const voi
     return signals_wait(c, set) ? -EINTR : 0;
 }
 
-/* Linux leaves the time that is left in the caller's timeout: all of it, or nothing. */
-static void leave_time(struct timespec *time, int64_t ready)
+/* Linux leaves the time that is left in the caller's timeout: all of it, or nothing, if it is to be changed at all. */
+static bool time_is_up(const struct call *c, int64_t ready)
 {
-    if (time && ready == 0)
+    return ready == 0 && !(c->kernel->identity.personality & STICKY_TIMEOUTS);
+}
+
+static void leave_time(const struct call *c, struct timespec *time, int64_t ready)
+{
+    if (time && time_is_up(c, ready))
         *time = (struct timespec){0};
 }
 
@@ -195,7 +201,7 @@ int64_t poll_ppoll(struct call *c)
         return status;
     status = poll_until(c, ns);
     signals_waited(c);
-    leave_time(c->ptr[2], status);
+    leave_time(c, c->ptr[2], status);
     return status;
 }
 
@@ -289,7 +295,7 @@ int64_t poll_select(struct call *c)
         kernel_timespec_ns(&ns, &exact);
     }
     int64_t ready = select_until(c, ns);
-    if (time && ready == 0)
+    if (time && time_is_up(c, ready))
         *time = (struct timeval){0};
     return ready;
 }
@@ -306,7 +312,7 @@ int64_t poll_pselect(struct call *c)
         return status;
     status = select_until(c, ns);
     signals_waited(c);
-    leave_time(c->ptr[4], status);
+    leave_time(c, c->ptr[4], status);
     return status;
 }
 

@@ -199,13 +199,13 @@ static void test_the_heap_lies_behind_the_program_if_wanted(void **state)
         struct mmu *mmu = new_mmu();
         struct loader_image image;
         struct loader_request request = request_of(programs[i]);
-        request.personality = ADDR_NO_RANDOMIZE | READ_IMPLIES_EXEC;
+        request.personality = ADDR_NO_RANDOMIZE;
         assert_int_equal(loader_load(&image, mmu, &request, NULL), C2_OK);
         const uint64_t heap = mmu_brk(mmu, 0);
         const struct mmu_area *last = mmu_area_at(mmu_areas(mmu), (struct guest_va){heap - 1}, false);
         assert_non_null(last);
         assert_int_equal(last->start.v + last->bytes, heap);
-        assert_int_equal(last->prot, MMU_READ | MMU_WRITE | MMU_EXEC);
+        assert_int_equal(last->prot, MMU_READ | MMU_WRITE);
         assert_true(heap > image.program_entry && heap < MMU_LOW_BASE);
         assert_int_equal(mmu_brk(mmu, heap + 1), heap + 1);
         loader_image_release(&image);

@@ -316,8 +316,16 @@ void row_personality(void **state)
     assert_call(0, personality, 0);
     assert_call(0, personality, 0x40000);
     assert_call(0x40000, personality, 0xffffffff);
-    assert_call(-EINVAL, personality, 0x200000); /* ADDR_COMPAT_LAYOUT */
-    assert_call(0x40000, personality, 0x400000); /* READ_IMPLIES_EXEC */
+    assert_call(-EINVAL, personality, 0x200000);  /* ADDR_COMPAT_LAYOUT */
+    assert_call(-EINVAL, personality, 0x20000);   /* UNAME26 */
+    assert_call(0x40000, personality, 0x410000f); /* STICKY_TIMEOUTS, MMAP_PAGE_ZERO, a system of old */
+    struct timeval *timeout = guest_take(sizeof *timeout);
+    timeout->tv_usec = 1000;
+    assert_call(0, select, 0, NULL, NULL, NULL, timeout);
+    assert_int_equal(timeout->tv_usec, 1000);
+    assert_call(0x410000f, personality, 0x400000); /* READ_IMPLIES_EXEC */
+    assert_call(0, select, 0, NULL, NULL, NULL, timeout);
+    assert_int_equal(timeout->tv_usec, 0);
     const int64_t at = CALL(mmap, 0, C2_PAGE_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(mmu_allows(g.mmu, (struct guest_va){(uint64_t)at}, C2_PAGE_BYTES, MMU_EXEC));
     assert_call(0x400000, personality, 0);

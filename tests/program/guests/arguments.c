@@ -588,7 +588,7 @@ static void list_identity(void)
     VALUES(RANDOM, 0, 1, 2, 3, 4, 6, -1);
     VALUES(POLICY, 0, 1, 2, 3, 4, 5, 6, -1, 1 << 30, (1 << 30) + 1);
     VALUES(PARAMETER, &zero, &one, &negative, 0, BAD, none);
-    VALUES(PERSONALITY, 0xffffffff, 0);
+    VALUES(PERSONALITY, 0xffffffff, 0, 0xff, 0xfd40000, 0x80000000);
     VALUES(BARRIER, 1, 2, 4, 8, 16, 32, 64, 8, 32, 3, 4096, -1);
     VALUES(COMPARISON, 1, 0, 2, 3, 4, 5, 6, 8, -1);
     VALUES(WORDS_OF_PROGRAM, words, 0, BAD, none, bad_words, edge);

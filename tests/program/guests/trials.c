@@ -8,6 +8,7 @@
  * clones   children whose end is no SIGCHLD: __WCLONE and __WALL
  * limits   RLIMIT_NPROC, RLIMIT_SIGPENDING
  * requests prctl's of a plain user
+ * natures  of personality(2): timeouts that are left as they are, what the next program has of it
  * names    of threads, by /proc: of others, of other processes, too long, read again; where they cannot be written
  */
 #include <errno.h>
@@ -23,6 +24,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
@@ -329,6 +331,37 @@ static void requests(void)
     say("no such request", prctl(PR_CAP_AMBIENT, 9, 0, 0, 0));
 }
 
+/* ------------------------------------------------------------------ personality */
+
+static void of_nature(unsigned long nature)
+{
+    struct timeval interval = {0, 1000};
+    struct timespec time[2] = {{0, 1000000}, {0, 1000000}};
+    printf("nature %#lx\n", nature);
+    say("before", personality(nature));
+    printf("now %#x\n", (unsigned)personality(0xffffffff));
+    say("select", syscall(SYS_select, 0, NULL, NULL, NULL, &interval));
+    say("pselect", syscall(SYS_pselect6, 0, NULL, NULL, NULL, &time[0], NULL));
+    say("ppoll", syscall(SYS_ppoll, NULL, 0, &time[1], NULL, 8));
+    printf("what is left: %ld %ld %ld\n", interval.tv_usec, time[0].tv_nsec, time[1].tv_nsec);
+    fflush(stdout);
+    execl("/bin/cat", "cat", "/proc/self/personality", NULL);
+}
+
+static void natures(void)
+{
+    static const unsigned long all[] = {PER_LINUX,  PER_LINUX | STICKY_TIMEOUTS, READ_IMPLIES_EXEC,
+                                        PER_SVR4,   ADDR_NO_RANDOMIZE,           ADDR_LIMIT_32BIT | ADDR_LIMIT_3GB,
+                                        0x80000000, SHORT_INODE | WHOLE_SECONDS};
+    for (unsigned i = 0; i < sizeof all / sizeof all[0]; i++) {
+        if (fork() == 0) {
+            of_nature(all[i]);
+            _exit(1);
+        }
+        wait(NULL);
+    }
+}
+
 /* ------------------------------------------------------------------ names by /proc */
 
 static int leave[2];
@@ -454,8 +487,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } parts[] = {{"sizes", sizes},   {"owners", owners},     {"heirs", heirs}, {"clones", clones},
-                 {"limits", limits}, {"requests", requests}, {"names", names}, {"scores", scores}};
+    } parts[] = {{"sizes", sizes},   {"owners", owners}, {"heirs", heirs},
+                 {"clones", clones}, {"limits", limits}, {"requests", requests},
+                 {"names", names},   {"scores", scores}, {"natures", natures}};
     for (unsigned i = 0; argc == 2 && i < sizeof parts / sizeof parts[0]; i++)
         if (strcmp(argv[1], parts[i].name) == 0) {
             parts[i].run();
