@@ -84,7 +84,7 @@ int64_t identity_set_users(struct call *c)
 
 int64_t identity_personality(struct call *c)
 {
-    const uint32_t query = 0xffffffff, refused = ADDR_COMPAT_LAYOUT | UNAME26;
+    const uint32_t query = 0xffffffff, refused = ADDR_COMPAT_LAYOUT;
     const uint32_t wanted = (uint32_t)c->arg[0], old = c->kernel->identity.personality;
     if (wanted == query)
         return old;
@@ -112,12 +112,13 @@ int64_t identity_getcpu(struct call *c)
 
 int64_t identity_uname(struct call *c)
 {
+    const uint32_t personality = c->kernel->identity.personality;
     struct utsname *out = c->ptr[0];
     strcpy(out->sysname, "Linux");
     strcpy(out->nodename, IDENTITY_HOST_NAME);
-    strcpy(out->release, IDENTITY_RELEASE);
+    strcpy(out->release, personality & UNAME26 ? IDENTITY_RELEASE_26 : IDENTITY_RELEASE);
     strcpy(out->version, IDENTITY_VERSION);
-    strcpy(out->machine, "x86_64");
+    strcpy(out->machine, (personality & PER_MASK) == PER_LINUX32 ? "i686" : "x86_64");
     strcpy(out->domainname, "(none)");
     return 0;
 }

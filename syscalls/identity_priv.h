@@ -12,6 +12,7 @@
 #define IDENTITY_USER 1000
 #define IDENTITY_HOST_NAME "c2emu"
 #define IDENTITY_RELEASE "6.1.0-c2emu"
+#define IDENTITY_RELEASE_26 "2.6.61-c2emu" /* for programs that expect three numbers (UNAME26) */
 #define IDENTITY_VERSION "#1 SMP 2020-01-01"
 #define IDENTITY_NAME_BYTES 16 /* of a thread: TASK_COMM_LEN */
 #define IDENTITY_LIMITS 16     /* RLIM_NLIMITS */

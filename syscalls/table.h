@@ -279,7 +279,7 @@ SYSCALL(98, getrusage, identity_getrusage, DECIMAL, "times and page faults of th
 SYSCALL(140, getpriority, sched_get_nice, DECIMAL, "", INT, INT)
 SYSCALL(141, setpriority, sched_set_nice, DECIMAL, "kept; changes nothing else", INT, INT, INT)
 SYSCALL(135, personality, identity_personality, DECIMAL,
-        "ADDR_COMPAT_LAYOUT and UNAME26 are EINVAL; ADDR_NO_RANDOMIZE: the next program's heap is behind its bss", HEX)
+        "ADDR_COMPAT_LAYOUT is EINVAL; ADDR_NO_RANDOMIZE: the next program's heap is behind its bss", HEX)
 SYSCALL(157, prctl, identity_prctl, DECIMAL, "names and flags are remembered; no seccomp", CHOICE(prctl), HEX, HEX, HEX,
         HEX)
 SYSCALL(158, arch_prctl, identity_arch_prctl, DECIMAL, "", CHOICE(arch), ADDRESS)

@@ -8,7 +8,7 @@
  * clones   children whose end is no SIGCHLD: __WCLONE and __WALL
  * limits   RLIMIT_NPROC, RLIMIT_SIGPENDING
  * requests prctl's of a plain user
- * natures  of personality(2): timeouts that are left as they are, what the next program has of it
+ * natures  of personality(2): timeouts that are left as they are, what uname shows, what the next program has
  * names    of threads, by /proc: of others, of other processes, too long, read again; where they cannot be written
  */
 #include <errno.h>
@@ -32,6 +32,7 @@
 #include <sys/time.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -337,6 +338,7 @@ static void of_nature(unsigned long nature)
 {
     struct timeval interval = {0, 1000};
     struct timespec time[2] = {{0, 1000000}, {0, 1000000}};
+    struct utsname name;
     printf("nature %#lx\n", nature);
     say("before", personality(nature));
     printf("now %#x\n", (unsigned)personality(0xffffffff));
@@ -344,6 +346,8 @@ static void of_nature(unsigned long nature)
     say("pselect", syscall(SYS_pselect6, 0, NULL, NULL, NULL, &time[0], NULL));
     say("ppoll", syscall(SYS_ppoll, NULL, 0, &time[1], NULL, 8));
     printf("what is left: %ld %ld %ld\n", interval.tv_usec, time[0].tv_nsec, time[1].tv_nsec);
+    say("uname", uname(&name));
+    printf("of old %d, machine %s\n", strncmp(name.release, "2.6.", 4) == 0, name.machine);
     fflush(stdout);
     execl("/bin/cat", "cat", "/proc/self/personality", NULL);
 }
@@ -352,7 +356,8 @@ static void natures(void)
 {
     static const unsigned long all[] = {PER_LINUX,  PER_LINUX | STICKY_TIMEOUTS, READ_IMPLIES_EXEC,
                                         PER_SVR4,   ADDR_NO_RANDOMIZE,           ADDR_LIMIT_32BIT | ADDR_LIMIT_3GB,
-                                        0x80000000, SHORT_INODE | WHOLE_SECONDS};
+                                        0x80000000, SHORT_INODE | WHOLE_SECONDS, PER_LINUX32,
+                                        UNAME26};
     for (unsigned i = 0; i < sizeof all / sizeof all[0]; i++) {
         if (fork() == 0) {
             of_nature(all[i]);
