@@ -153,6 +153,7 @@ static void clear_progress(void *self)
 
 static enum c2_status create_kernel(struct run *run, struct c2_error *err)
 {
+    struct syscalls_cache caches[SYSCALLS_CACHES];
     struct syscalls_config config = {.program_path = c2_root_inside(run->image.path),
                                      .called = run->options->command[0],
                                      .argv = run->options->command,
@@ -163,6 +164,8 @@ static enum c2_status create_kernel(struct run *run, struct c2_error *err)
                                      .physical_bytes = run->plan.physical_bytes,
                                      .cpu = run->cpu,
                                      .processors = run->plan.processors,
+                                     .caches = caches,
+                                     .cache_count = session_plan_caches(caches, &run->plan),
                                      .keep_inputs = run->receipt,
                                      .confined = run->options->sandbox,
                                      .no_network = run->options->no_network,

@@ -104,6 +104,31 @@ void session_plan_release(struct session_plan *plan)
     session_contexts_release(&plan->contexts);
 }
 
+static struct syscalls_cache shown_cache(const struct caches_machine *machine, const struct caches_level *level,
+                                         uint32_t number, enum syscalls_cache_type type)
+{
+    return (struct syscalls_cache){.type = type,
+                                   .level = number,
+                                   .line_bytes = machine->line_bytes,
+                                   .ways = level->ways,
+                                   .sets = (uint64_t)caches_level_sets(machine, level) * level->slices,
+                                   .shared = level->shared};
+}
+
+uint32_t session_plan_caches(struct syscalls_cache out[SYSCALLS_CACHES], const struct session_plan *plan)
+{
+    const struct caches_machine *machine = &plan->lanes[0].machine;
+    uint32_t count = 0;
+    _Static_assert(CACHES_MAX_LEVELS + 1 <= SYSCALLS_CACHES, "L1I is beside them");
+    for (uint32_t i = 0; i < machine->level_count; i++) {
+        const bool only_data = i == 0 && machine->has_l1i;
+        out[count++] = shown_cache(machine, &machine->levels[i], i + 1, only_data ? SYSCALLS_DATA : SYSCALLS_UNIFIED);
+        if (only_data)
+            out[count++] = shown_cache(machine, &machine->l1i, 1, SYSCALLS_CODE);
+    }
+    return count;
+}
+
 struct mmu_guest_config session_plan_guest(const struct session_plan *plan, const struct session_options *options)
 {
     struct mmu_guest_config guest = {0};

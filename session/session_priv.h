@@ -157,6 +157,9 @@ enum c2_status session_plan_place(struct session_plan *plan, const struct sessio
                                   const struct loader_request *program, struct c2_error *err);
 void session_plan_release(struct session_plan *plan);
 
+/* The caches of the first machine, as the guest finds them in /sys: how many they are. */
+uint32_t session_plan_caches(struct syscalls_cache out[SYSCALLS_CACHES], const struct session_plan *plan);
+
 /* What of the machine the guest can see, so that all placements of the plan can be. */
 struct mmu_guest_config session_plan_guest(const struct session_plan *plan, const struct session_options *options);
 

@@ -28,8 +28,7 @@ static void put_bytes(int to, const char *bytes, size_t count)
     (void)done;
 }
 
-static void content_put(int to, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void content_put(int to, const char *format, ...)
+void content_put(int to, const char *format, ...)
 {
     char line[8192];
     va_list list;
@@ -74,8 +73,7 @@ static void write_cpuinfo(const struct content_of *of, int to)
         write_cpu(kernel, cpu, to);
 }
 
-/* A list of all: "0", or "0-3". */
-static void write_cpu_list(const struct content_of *of, int to)
+void content_write_processors(const struct content_of *of, int to)
 {
     const struct syscalls *kernel = of->kernel;
     content_put(to, kernel->processors > 1 ? "0-%u\n" : "0\n", kernel->processors - 1);
@@ -391,7 +389,7 @@ static void write_status(const struct content_of *of, int to)
         (unsigned long long)of->thread->blocked, (unsigned long long)view->ignored, (unsigned long long)view->caught);
     content_put(to, "NoNewPrivs:\t%d\nSeccomp:\t0\nCpus_allowed:\t%llx\nCpus_allowed_list:\t",
                 of->thread->no_new_privileges, (unsigned long long)sched_all(of->kernel));
-    write_cpu_list(of, to);
+    content_write_processors(of, to);
 }
 
 static void put_limit(int to, const char *name, const struct identity_limit *limit, const char *unit)
@@ -464,7 +462,7 @@ const struct content_process_node content_process_nodes[] = {
 };
 const size_t content_process_node_count = sizeof content_process_nodes / sizeof content_process_nodes[0];
 
-const struct content_node content_nodes[] = {
+static const struct content_node machine_nodes[] = {
     {"/dev/pts/ptmx", NULL, NULL, write_nothing}, /* a device of terminals.c */
     {"/proc/cpuinfo", NULL, NULL, write_cpuinfo},
     {"/proc/filesystems", NULL, "nodev\tproc\nnodev\tsysfs\nnodev\ttmpfs\n\text4\n", NULL},
@@ -538,8 +536,9 @@ const struct content_node content_nodes[] = {
     {"/proc/uptime", NULL, NULL, write_uptime},
     {"/proc/version", NULL, "Linux version " IDENTITY_RELEASE " (c2emu) " IDENTITY_VERSION "\n", NULL},
     {"/proc/vmstat", NULL, NULL, write_vmstat},
-    {"/sys/devices/system/cpu/online", NULL, NULL, write_cpu_list},
-    {"/sys/devices/system/cpu/possible", NULL, NULL, write_cpu_list},
-    {"/sys/devices/system/cpu/present", NULL, NULL, write_cpu_list},
+    {TOPOLOGY_PROCESSORS "/offline", NULL, "\n", NULL},
+    {TOPOLOGY_PROCESSORS "/online", NULL, NULL, content_write_processors},
+    {TOPOLOGY_PROCESSORS "/possible", NULL, NULL, content_write_processors},
+    {TOPOLOGY_PROCESSORS "/present", NULL, NULL, content_write_processors},
 };
-const size_t content_node_count = sizeof content_nodes / sizeof content_nodes[0];
+const struct content_nodes content_nodes = {machine_nodes, sizeof machine_nodes / sizeof machine_nodes[0]};

@@ -98,6 +98,10 @@ static enum c2_status copy_config(struct syscalls *kernel, const struct syscalls
     kernel->no_network = config->no_network;
     kernel->physical_bytes = config->physical_bytes;
     kernel->processors = config->processors ? config->processors : 1;
+    C2_ASSERT(config->cache_count <= SYSCALLS_CACHES);
+    kernel->cache_count = config->cache_count;
+    for (uint32_t i = 0; i < config->cache_count; i++)
+        kernel->caches[i] = config->caches[i];
     kernel->cpu = config->cpu ? config->cpu : cpu_of_level(CPU_V2);
     kernel->instructions_per_second = config->instructions_per_second ? config->instructions_per_second : KERNEL_NS;
     kernel->start_seconds = config->start_seconds;

@@ -122,6 +122,8 @@ struct syscalls {
     bool remapped; /* since mapped_bytes was looked for (views.c) */
     uint64_t physical_bytes;
     uint32_t processors;
+    uint32_t cache_count;
+    struct syscalls_cache caches[SYSCALLS_CACHES];
     struct kernel_names names;
     bool hides_library_cache; /* until it is opened */
     FILE *trace;

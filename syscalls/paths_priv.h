@@ -76,12 +76,18 @@ struct content_of {
     const struct process_view *view;
     const struct process_thread *thread; /* the first one's in files of the process */
     bool is_thread;                      /* /proc/PID/task/TID */
+    uint32_t processor, cache;           /* of topology.c's files */
 };
 struct content_node {
-    const char *path;                                   /* canonical; of a process: its name there */
-    const char *link;                                   /* text of a symbolic link, or */
-    const char *text;                                   /* fixed content, or */
+    const char *path; /* canonical; of a process: its name there, of others behind them: "/..." */
+    const char *link; /* text of a symbolic link, or */
+    const char *text; /* fixed content, or */
     void (*write)(const struct content_of *of, int to); /* content of now; or it is a directory */
+};
+/* In the order of directory listings: nodes of one directory stand together. */
+struct content_nodes {
+    const struct content_node *node;
+    size_t count;
 };
 /* In /proc/PID and /proc/PID/task/TID: OWN is not readable of other processes. */
 struct content_process_node {
@@ -90,9 +96,15 @@ struct content_process_node {
     /* What a write of the guest does: the bytes it takes, or -errno. NULL: there is nothing to write. */
     int64_t (*set)(struct call *c, const struct content_of *of, uint64_t text, uint64_t bytes);
 };
-/* In the order of directory listings: nodes of one directory stand together. */
-extern const struct content_node content_nodes[];
+extern const struct content_nodes content_nodes;
 extern const struct content_process_node content_process_nodes[];
-extern const size_t content_node_count, content_process_node_count;
+extern const size_t content_process_node_count;
+void content_put(int to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void content_write_processors(const struct content_of *of, int to); /* a list of all: "0", or "0-3" */
+
+/* ------------------------------------------------------------------ topology.c: processors and their caches */
+#define TOPOLOGY_PROCESSORS "/sys/devices/system/cpu"
+/* Whether the path is that of a processor (cpuN), or leads below it: the nodes there, and what follows. */
+bool topology_find(struct content_of *of, struct content_nodes *nodes, const char *path, const char **rest);
 
 #endif

@@ -238,6 +238,24 @@ static void visit_objects(struct attributes *attributes, struct checkpoint *c)
     }
 }
 
+static void visit_machine(struct syscalls *kernel, struct checkpoint *c)
+{
+    checkpoint_number(c, &kernel->physical_bytes, CHECKPOINT_ANY);
+    CHECKPOINT_NUMBER(c, kernel->processors, SYSCALLS_PROCESSORS);
+    if (kernel->processors == 0)
+        checkpoint_damaged(c, "no processor");
+    CHECKPOINT_NUMBER(c, kernel->cache_count, SYSCALLS_CACHES);
+    for (uint32_t i = 0; i < kernel->cache_count; i++) {
+        struct syscalls_cache *cache = &kernel->caches[i];
+        CHECKPOINT_NUMBER(c, *(uint32_t *)&cache->type, SYSCALLS_UNIFIED);
+        CHECKPOINT_NUMBER(c, cache->level, UINT32_MAX);
+        CHECKPOINT_NUMBER(c, cache->line_bytes, UINT32_MAX);
+        CHECKPOINT_NUMBER(c, cache->ways, UINT32_MAX);
+        checkpoint_number(c, &cache->sets, CHECKPOINT_ANY);
+        CHECKPOINT_NUMBER(c, cache->shared, 1);
+    }
+}
+
 static void visit_clock(struct syscalls *kernel, struct checkpoint *c)
 {
     uint64_t rate = kernel->instructions_per_second;
@@ -254,10 +272,7 @@ static void visit_clock(struct syscalls *kernel, struct checkpoint *c)
 void syscalls_checkpoint(struct syscalls *kernel, struct checkpoint *c)
 {
     checkpoint_part(c, "the kernel");
-    checkpoint_number(c, &kernel->physical_bytes, CHECKPOINT_ANY);
-    CHECKPOINT_NUMBER(c, kernel->processors, SYSCALLS_PROCESSORS);
-    if (kernel->processors == 0)
-        checkpoint_damaged(c, "no processor");
+    visit_machine(kernel, c);
     visit_clock(kernel, c);
     CHECKPOINT_NUMBER(c, kernel->hides_library_cache, 1);
     for (int i = 0; i < 4; i++)

@@ -41,12 +41,13 @@ bool synthetic_covers(const struct syscalls *kernel, const char *path)
 
 /* ------------------------------------------------------------------ what a path means */
 
-/* Of a process, or of one of its threads, or neither. */
+/* Of a process, or of one of its threads; of a processor or a cache; or of the machine. */
 struct place {
     struct content_of of;
     bool is_process;
-    bool gone;        /* it names a process or a thread that is not there */
-    const char *rest; /* below /proc/PID or /proc/PID/task/TID: "" or "/name" */
+    bool gone;                  /* it names a process or a thread that is not there */
+    struct content_nodes nodes; /* if it is no process's */
+    const char *rest; /* below /proc/PID, /proc/PID/task/TID, cpuN or cpuN/cache/indexM: "" or "/name"; or the path */
 };
 
 /* A number as Linux writes it; what follows it into *rest, "" or "/...". */
@@ -73,12 +74,20 @@ static void synthetic_find_thread(struct place *out)
     out->gone = !out->of.thread;
 }
 
+static void find_hardware(struct place *out, const char *path)
+{
+    out->nodes = content_nodes;
+    out->rest = path;
+    topology_find(&out->of, &out->nodes, path, &out->rest);
+}
+
 static struct place synthetic_place_of(struct syscalls *kernel, const char *path)
 {
     static const char root[] = "/proc/";
     struct place out = {.of = {.kernel = kernel, .process = kernel->self, .view = views_of(kernel, kernel->self)}};
     uint32_t pid;
     out.of.thread = &out.of.view->thread[0];
+    find_hardware(&out, path);
     if (strncmp(path, root, strlen(root)) != 0)
         return out;
     views_publish(kernel, kernel->instructions);
@@ -110,28 +119,30 @@ static const struct content_process_node *process_node_of(const struct place *pl
     return NULL;
 }
 
-static const struct content_node *machine_node_of(const char *path)
+static const struct content_node *hardware_node_of(const struct place *place)
 {
-    for (size_t i = 0; i < content_node_count; i++)
-        if (strcmp(content_nodes[i].path, path) == 0)
-            return &content_nodes[i];
+    for (size_t i = 0; i < place->nodes.count; i++)
+        if (strcmp(place->nodes.node[i].path, place->rest) == 0)
+            return &place->nodes.node[i];
     return NULL;
 }
 
-static const struct content_node *node_of(const struct place *place, const char *path)
+static const struct content_node *node_of(const struct place *place)
 {
     if (place->gone)
         return NULL;
     if (!place->is_process)
-        return machine_node_of(path);
+        return hardware_node_of(place);
     const struct content_process_node *node = process_node_of(place);
     return node ? &node->is : NULL;
 }
 
-static bool is_machine_directory(const char *path)
+static bool synthetic_is_directory(const struct place *place)
 {
-    for (size_t i = 0; i < content_node_count; i++)
-        if (synthetic_below(content_nodes[i].path, path))
+    if (place->is_process)
+        return place->rest[0] == '\0';
+    for (size_t i = 0; i < place->nodes.count; i++)
+        if (synthetic_below(place->nodes.node[i].path, place->rest))
             return true;
     return false;
 }
@@ -157,7 +168,7 @@ int64_t synthetic_fd(struct syscalls *kernel, const char *path)
 
 static enum synthetic_kind synthetic_kind_of(struct syscalls *kernel, const struct place *place, const char *path)
 {
-    const struct content_node *node = node_of(place, path);
+    const struct content_node *node = node_of(place);
     if (place->gone)
         return SYNTHETIC_NONE;
     if (terminals_is_device(kernel, path))
@@ -166,8 +177,7 @@ static enum synthetic_kind synthetic_kind_of(struct syscalls *kernel, const stru
         return SYNTHETIC_LINK;
     if (node && (node->text || node->write))
         return SYNTHETIC_FILE;
-    return node || (place->is_process ? place->rest[0] == '\0' : is_machine_directory(path)) ? SYNTHETIC_DIRECTORY
-                                                                                             : SYNTHETIC_NONE;
+    return node || synthetic_is_directory(place) ? SYNTHETIC_DIRECTORY : SYNTHETIC_NONE;
 }
 
 enum synthetic_kind synthetic_kind(struct syscalls *kernel, const char *path)
@@ -280,7 +290,7 @@ int64_t synthetic_link(struct syscalls *kernel, const char *path, char *out, siz
     const int64_t fd = synthetic_descriptor_of(kernel, &place);
     if (fd >= 0)
         return descriptor_text(kernel, fd, out, bytes);
-    const struct content_node *node = node_of(&place, path);
+    const struct content_node *node = node_of(&place);
     if (!node || !node->link)
         return synthetic_kind_of(kernel, &place, path) == SYNTHETIC_NONE ? -ENOENT : -EINVAL;
     return place.is_process ? process_link(&place, node, out, bytes) : machine_link(kernel, node, out, bytes);
@@ -347,7 +357,7 @@ int64_t synthetic_open(struct call *c, const char *path, int flags)
     char *name = c2_strdup(path);
     if (!name)
         return -ENOMEM;
-    int64_t fd = fds_add(c->kernel, synthetic_open_content(&place, node_of(&place, path), flags), FD_WAIT_NEVER,
+    int64_t fd = fds_add(c->kernel, synthetic_open_content(&place, node_of(&place), flags), FD_WAIT_NEVER,
                          flags & O_CLOEXEC);
     if (fd < 0) {
         c2_free(name);
@@ -376,7 +386,7 @@ static void show_anew(struct syscalls *kernel, const struct fd_entry *entry)
     const int file = open(name, O_WRONLY | O_TRUNC | O_CLOEXEC);
     if (file < 0)
         return;
-    synthetic_put_content(&place, node_of(&place, entry->path), file);
+    synthetic_put_content(&place, node_of(&place), file);
     close(file);
 }
 
@@ -498,12 +508,14 @@ struct listing {
     struct name name;
 };
 
-static bool found_number(struct listing *at, uint64_t number)
+static bool found_numbered(struct listing *at, const char *word, uint64_t number)
 {
-    snprintf(at->name.text, sizeof at->name.text, "%llu", (unsigned long long)number);
+    snprintf(at->name.text, sizeof at->name.text, "%s%llu", word, (unsigned long long)number);
     at->position = FIRST_NUMBER + number + 1;
     return true;
 }
+
+static bool found_number(struct listing *at, uint64_t number) { return found_numbered(at, "", number); }
 
 static bool next_descriptor(struct listing *at, uint64_t from)
 {
@@ -545,12 +557,14 @@ static bool next_process_node(struct listing *at)
 }
 
 /* Nodes of one directory stand together: a name that was the last one's is no new one. */
-static bool next_machine_node(struct listing *at)
+static bool next_hardware_node(struct listing *at)
 {
+    const struct content_nodes nodes = at->place->nodes;
     struct name last = {""};
     const uint64_t from = at->position - FIRST_NODE;
-    for (uint64_t i = 0; i < content_node_count; i++) {
-        if (!synthetic_child_name(content_nodes[i].path, at->path, &at->name) || strcmp(at->name.text, last.text) == 0)
+    for (uint64_t i = 0; i < nodes.count; i++) {
+        if (!synthetic_child_name(nodes.node[i].path, at->place->rest, &at->name) ||
+            strcmp(at->name.text, last.text) == 0)
             continue;
         last = at->name;
         if (i < from)
@@ -561,12 +575,23 @@ static bool next_machine_node(struct listing *at)
     return false;
 }
 
+static bool next_of_hardware(struct listing *at, uint64_t from)
+{
+    if (strcmp(at->path, "/proc") == 0)
+        return next_process(at, from);
+    if (strcmp(at->path, "/dev/pts") == 0)
+        return next_terminal(at, from);
+    if (strcmp(at->path, TOPOLOGY_PROCESSORS) == 0)
+        return from < at->kernel->processors && found_numbered(at, "cpu", from);
+    return strcmp(at->place->rest, "/cache") == 0 && from < at->kernel->cache_count &&
+           found_numbered(at, "index", from);
+}
+
 static bool synthetic_next_number(struct listing *at)
 {
     const uint64_t from = at->position > FIRST_NUMBER ? at->position - FIRST_NUMBER : 0;
     if (!at->place->is_process)
-        return strcmp(at->path, "/proc") == 0 ? next_process(at, from)
-                                              : strcmp(at->path, "/dev/pts") == 0 && next_terminal(at, from);
+        return next_of_hardware(at, from);
     if (strcmp(at->place->rest, "/fd") == 0)
         return next_descriptor(at, from);
     return strcmp(at->place->rest, "/task") == 0 && next_thread(at, from);
@@ -578,7 +603,7 @@ static bool next_name(struct listing *at)
         strcpy(at->name.text, at->position++ == 0 ? "." : "..");
         return true;
     }
-    if (at->position < FIRST_NUMBER && !at->place->is_process && next_machine_node(at))
+    if (at->position < FIRST_NUMBER && !at->place->is_process && next_hardware_node(at))
         return true;
     if (at->position < FIRST_NUMBER && at->place->is_process && at->place->rest[0] == '\0' && next_process_node(at))
         return true;

@@ -34,6 +34,17 @@ struct syscalls_program {
     uint32_t personality;                  /* as personality(2) has it */
 };
 
+/* A level of the machine's caches, as /sys shows it. */
+#define SYSCALLS_CACHES 8u /* at most */
+enum syscalls_cache_type { SYSCALLS_DATA, SYSCALLS_CODE, SYSCALLS_UNIFIED };
+struct syscalls_cache {
+    enum syscalls_cache_type type;
+    uint32_t level; /* 1 is nearest the core */
+    uint32_t line_bytes, ways;
+    uint64_t sets;
+    bool shared; /* by all processors; else each has one */
+};
+
 struct syscalls_config {
     const char *program_path; /* absolute; /proc/self/exe */
     const char *called;       /* how it is called: the first thread has the name; NULL: as program_path */
@@ -45,13 +56,15 @@ struct syscalls_config {
     uint64_t physical_bytes;          /* sysinfo, /proc/meminfo */
     const struct cpu_model *cpu;      /* /proc/cpuinfo, and what frames of signals hold; NULL: x86-64-v2 */
     uint32_t processors;              /* that the guest finds: 1 .. SYSCALLS_PROCESSORS; 0 is 1 */
-    bool keep_inputs;                 /* for syscalls_inputs */
-    bool confined;                    /* the guest changes nothing of the host but (sandbox.c) */
-    bool no_network;                  /* no sockets but those of AF_UNIX */
-    const char *const *writable;      /* below its first directory and these; NULL-terminated; NULL: none */
-    FILE *trace;                      /* -v: one line a call in strace's style; NULL = off */
-    FILE *complaints;                 /* unknown calls, once each; usually stderr; NULL = off */
-    const char *complaint_prefix;     /* "c2emu: " */
+    const struct syscalls_cache *caches; /* of a processor, first levels first */
+    uint32_t cache_count;
+    bool keep_inputs;             /* for syscalls_inputs */
+    bool confined;                /* the guest changes nothing of the host but (sandbox.c) */
+    bool no_network;              /* no sockets but those of AF_UNIX */
+    const char *const *writable;  /* below its first directory and these; NULL-terminated; NULL: none */
+    FILE *trace;                  /* -v: one line a call in strace's style; NULL = off */
+    FILE *complaints;             /* unknown calls, once each; usually stderr; NULL = off */
+    const char *complaint_prefix; /* "c2emu: " */
     /* NULL, or a number that a signal handler makes nonzero when the run is to end: a call that blocks in the host then
      * comes back with EINTR. Not touched here. */
     const volatile int *interrupted;

@@ -130,6 +130,13 @@ def processors():
     equal([files.count("cpu%d " % i) for i in range(4)], [1, 1, 1, 0], "processors in /proc/stat")
     equal([line for line in files.split("\n") if line.startswith("core id")],
           ["core id\t\t: %d" % i for i in range(3)], "processors in /proc/cpuinfo")
+    shown = ["type", "level", "size", "ways_of_associativity", "number_of_sets", "shared_cpu_list"]
+    for cache, want in enumerate(("Data 1 32K 8 64 1", "Instruction 1 32K 8 64 1", "Unified 2 1024K 16 1024 1",
+                                  "Unified 3 22528K 11 32768 0-3")):
+        where = "/sys/devices/system/cpu/cpu1/cache/index%d/" % cache
+        files = emulate(["-q", "--no-sim", "-m", "skylake-sp", "--set", "cores=4", "/bin/cat"] +
+                        [where + name for name in shown]).stdout.decode()
+        equal(files.split(), want.split(), "a cache of skylake-sp")
 
 
 def measured(directory, words):

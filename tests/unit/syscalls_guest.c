@@ -26,11 +26,16 @@ static void enter_directory(void)
     assert_int_equal(chdir(g.dir), 0);
 }
 
-static int make_guest(const char *const *writable)
+static int make_guest(const char *const *writable, uint32_t processors)
 {
     static const char *const argv[] = {"./program", "one", NULL}, *const envp[] = {"HOME=/", NULL};
     struct mmu_guest_config memory = {.guest_bytes = GUEST_PHYSICAL};
     g = (struct guest){.trace = tmpfile(), .complaints = tmpfile()};
+    static const struct syscalls_cache caches[] = {
+        {.type = SYSCALLS_DATA, .level = 1, .line_bytes = 64, .ways = 12, .sets = 64},
+        {.type = SYSCALLS_CODE, .level = 1, .line_bytes = 32, .ways = 2, .sets = 8},
+        {.type = SYSCALLS_UNIFIED, .level = 2, .line_bytes = 64, .ways = 11, .sets = 32768, .shared = true},
+    };
     struct syscalls_config config = {
         .start_seconds = SYSCALLS_START_SECONDS,
         .program_path = "/bin/true",
@@ -38,6 +43,9 @@ static int make_guest(const char *const *writable)
         .envp = envp,
         .seed = 1,
         .physical_bytes = GUEST_PHYSICAL,
+        .processors = processors,
+        .caches = caches,
+        .cache_count = 3,
         .keep_inputs = true,
         .confined = writable,
         .writable = writable,
@@ -62,14 +70,20 @@ static int make_guest(const char *const *writable)
 int guest_setup(void **state)
 {
     (void)state;
-    return make_guest(NULL);
+    return make_guest(NULL, 1);
+}
+
+int guest_setup_processors(void **state)
+{
+    (void)state;
+    return make_guest(NULL, GUEST_PROCESSORS);
 }
 
 int guest_setup_confined(void **state)
 {
     static const char *const writable[] = {GUEST_WRITABLE, NULL};
     (void)state;
-    return make_guest(writable);
+    return make_guest(writable, 1);
 }
 
 static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *at)

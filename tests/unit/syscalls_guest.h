@@ -38,6 +38,8 @@ struct guest {
 /* The guest of the running test; cmocka's setup and teardown of each test make and end it. */
 extern struct guest g;
 int guest_setup(void **state);
+int guest_setup_processors(void **state); /* on as many: */
+#define GUEST_PROCESSORS 34
 int guest_setup_confined(void **state); /* to its working directory and GUEST_WRITABLE, which it makes */
 #define GUEST_WRITABLE "../c2emu-test-writable"
 int guest_teardown(void **state);

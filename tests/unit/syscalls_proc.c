@@ -158,11 +158,56 @@ static void directories_can_be_listed(void **state)
         "mountinfo mounts oom_adj oom_score oom_score_adj pagemap personality root sessionid setgroups smaps stat "
         "statm status uid_map wchan ");
     assert_string_equal(list("/proc/self/fd", 4096), "0 1 2 3 ");
-    assert_string_equal(list("/sys/devices/system/cpu", 4096), "online possible present ");
+    assert_string_equal(list("/sys/devices/system/cpu", 4096), "offline online possible present cpu0 ");
+    assert_string_equal(list("/sys/devices/system/cpu/cpu0", 4096), "cache topology ");
+    assert_string_equal(list("/sys/devices/system/cpu/cpu0/cache", 32), "index0 index1 index2 ");
     assert_call(3, open, guest_text("/proc"), O_RDONLY);
     assert_call(-EINVAL, getdents64, 3, guest_take(64), 8); /* not even one fits */
     assert_call(-EISDIR, open, guest_text("/proc"), O_RDWR);
     assert_call(-ENOTDIR, open, guest_text("/proc/self/maps"), O_RDONLY | O_DIRECTORY);
+}
+
+#define CPU "/sys/devices/system/cpu/"
+static void caches_are_the_machine_s(void **state)
+{
+    (void)state;
+    assert_string_equal(list(CPU "cpu0/cache/index0", 4096),
+                        "coherency_line_size id level number_of_sets physical_line_partition shared_cpu_list "
+                        "shared_cpu_map type ways_of_associativity size ");
+    assert_string_equal(guest_content(CPU "cpu0/cache/index0/size"), "48K\n");
+    assert_string_equal(guest_content(CPU "cpu0/cache/index0/type"), "Data\n");
+    assert_string_equal(guest_content(CPU "cpu0/cache/index0/level"), "1\n");
+    assert_string_equal(guest_content(CPU "cpu0/cache/index1/type"), "Instruction\n");
+    assert_string_equal(guest_content(CPU "cpu0/cache/index1/coherency_line_size"), "32\n");
+    assert_call(-ENOENT, open, guest_text(CPU "cpu0/cache/index1/size"), O_RDONLY); /* 512 bytes: no KiB */
+    assert_string_equal(guest_content(CPU "cpu0/cache/index2/type"), "Unified\n");
+    assert_string_equal(guest_content(CPU "cpu0/cache/index2/size"), "22528K\n");
+    assert_string_equal(guest_content(CPU "cpu0/cache/index2/number_of_sets"), "32768\n");
+    assert_string_equal(guest_content(CPU "cpu0/cache/index2/ways_of_associativity"), "11\n");
+    assert_string_equal(guest_content(CPU "cpu0/cache/index0/shared_cpu_map"), "1\n");
+    assert_call(-ENOENT, open, guest_text(CPU "cpu0/cache/index3"), O_RDONLY);
+    assert_call(-ENOENT, open, guest_text(CPU "cpu0/cache/index0x"), O_RDONLY);
+    assert_call(-ENOENT, open, guest_text(CPU "cpu00/cache"), O_RDONLY);
+    assert_call(-ENOENT, open, guest_text(CPU "cpu1"), O_RDONLY);
+    assert_call(-EACCES, open, guest_text(CPU "cpu0/cache/index0/size"), O_WRONLY);
+}
+
+static void processors_are_cores_of_a_package(void **state)
+{
+    (void)state;
+    assert_string_equal(guest_content(CPU "online"), "0-33\n");
+    assert_string_equal(guest_content(CPU "offline"), "\n");
+    assert_string_equal(guest_content(CPU "cpu33/topology/core_id"), "33\n");
+    assert_string_equal(guest_content(CPU "cpu33/topology/physical_package_id"), "0\n");
+    assert_string_equal(guest_content(CPU "cpu33/topology/thread_siblings"), "2,00000000\n");
+    assert_string_equal(guest_content(CPU "cpu3/topology/thread_siblings_list"), "3\n");
+    assert_string_equal(guest_content(CPU "cpu3/topology/core_siblings"), "3,ffffffff\n");
+    assert_string_equal(guest_content(CPU "cpu3/topology/core_siblings_list"), "0-33\n");
+    assert_string_equal(guest_content(CPU "cpu3/cache/index0/id"), "3\n");
+    assert_string_equal(guest_content(CPU "cpu3/cache/index0/shared_cpu_list"), "3\n");
+    assert_string_equal(guest_content(CPU "cpu3/cache/index2/id"), "0\n");
+    assert_string_equal(guest_content(CPU "cpu3/cache/index2/shared_cpu_map"), "3,ffffffff\n");
+    assert_call(-ENOENT, open, guest_text(CPU "cpu34"), O_RDONLY);
 }
 
 static void files_cannot_be_written(void **state)
@@ -253,12 +298,20 @@ static void a_dump_shows_the_descriptors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(fixed_files_have_their_content), TEST(every_way_to_a_file_leads_to_it),
-        TEST(nothing_of_the_host_is_seen),    TEST(links_lead_to_the_guest),
-        TEST(descriptors_are_the_guest_s),    TEST(directories_can_be_listed),
-        TEST(files_cannot_be_written),        TEST(a_plain_user_does_not_go_below_its_score),
-        TEST(maps_are_as_linux_writes_them),  TEST(loops_and_long_paths_are_errors),
-        TEST(a_failed_allocation_is_enomem),  TEST(a_dump_shows_the_descriptors),
+        TEST(fixed_files_have_their_content),
+        TEST(every_way_to_a_file_leads_to_it),
+        TEST(nothing_of_the_host_is_seen),
+        TEST(links_lead_to_the_guest),
+        TEST(descriptors_are_the_guest_s),
+        TEST(directories_can_be_listed),
+        TEST(caches_are_the_machine_s),
+        cmocka_unit_test_setup_teardown(processors_are_cores_of_a_package, guest_setup_processors, guest_teardown),
+        TEST(files_cannot_be_written),
+        TEST(a_plain_user_does_not_go_below_its_score),
+        TEST(maps_are_as_linux_writes_them),
+        TEST(loops_and_long_paths_are_errors),
+        TEST(a_failed_allocation_is_enomem),
+        TEST(a_dump_shows_the_descriptors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
