@@ -226,6 +226,8 @@ SYSCALL(229, clock_getres, time_getres, DECIMAL, "", CHOICE(clock), TIME_OUT_OR_
 SYSCALL(227, clock_settime, time_settime, DECIMAL, "EPERM", CHOICE(clock), TIME_IN)
 SYSCALL(96, gettimeofday, time_gettimeofday, DECIMAL, "", OUT_OR_NULL(16), OUT_OR_NULL(8))
 SYSCALL(164, settimeofday, time_settimeofday, DECIMAL, "EPERM", IN_OR_NULL(16), IN_OR_NULL(8))
+SYSCALL(159, adjtimex, time_adjust, DECIMAL, "shows a clock that nothing sets (TIME_ERROR); else EPERM", BOTH(208))
+SYSCALL(305, clock_adjtime, time_adjust_clock, DECIMAL, "CLOCK_REALTIME only, as adjtimex", CHOICE(clock), BOTH(208))
 SYSCALL(201, time, time_time, DECIMAL, "", OUT_OR_NULL(8))
 SYSCALL(100, times, time_times, DECIMAL, "100 ticks a second", OUT_OR_NULL(32))
 SYSCALL(35, nanosleep, time_nanosleep, DECIMAL, "guest time goes on at once when all threads wait", TIME_IN, ADDRESS)

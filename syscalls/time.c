@@ -9,6 +9,7 @@
  */
 #include <string.h>
 #include <sys/times.h>
+#include <sys/timex.h>
 #include <time.h>
 
 #include "syscalls/kernel_priv.h"
@@ -155,6 +156,50 @@ int64_t time_settimeofday(struct call *c)
 {
     const struct timeval *time = c->ptr[0];
     return time && (time->tv_sec < 0 || time->tv_usec < 0 || time->tv_usec > 1000000) ? -EINVAL : -EPERM;
+}
+
+/* What a plain user may ask for: to be shown the clock. */
+static int64_t may_adjust(unsigned modes)
+{
+    const unsigned slews = 0x8000, only_reads = 0x2000; /* bits of ADJ_OFFSET_SINGLESHOT, ADJ_OFFSET_SS_READ */
+    if (modes & slews && !(modes & ADJ_OFFSET))
+        return -EINVAL;
+    return modes == 0 || (modes & slews && modes & only_reads && !(modes & ADJ_SETOFFSET)) ? 0 : -EPERM;
+}
+
+/* The clock of a machine that has just started, and that nothing keeps right. */
+static int64_t time_show_clock(const struct call *c, struct timex *out)
+{
+    enum { FURTHEST_OFF_US = 16000000, TICK_US = 10000, AT_FIRST = 2 };
+    const long parts_per_million = 65536; /* of frequencies */
+    const unsigned modes = out->modes;
+    const uint64_t ns = real_now(c);
+    const int64_t status = may_adjust(modes);
+    if (status < 0)
+        return status;
+    *out = (struct timex){.modes = modes,
+                          .maxerror = FURTHEST_OFF_US,
+                          .esterror = FURTHEST_OFF_US,
+                          .status = STA_UNSYNC,
+                          .constant = AT_FIRST,
+                          .precision = 1,
+                          .tolerance = 500 * parts_per_million,
+                          .time = {(time_t)(ns / KERNEL_NS), (suseconds_t)(ns % KERNEL_NS / 1000)},
+                          .tick = TICK_US};
+    return TIME_ERROR;
+}
+
+int64_t time_adjust(struct call *c) { return time_show_clock(c, c->ptr[0]); }
+
+int64_t time_adjust_clock(struct call *c)
+{
+    enum { KIND = 7, OF_A_DESCRIPTOR = 3, CLOCK_NOT_USED = 10, CLOCKS = 12 };
+    const int clock = (int)c->arg[0];
+    if (clock == CLOCK_REALTIME)
+        return time_show_clock(c, c->ptr[1]);
+    if (clock < 0)
+        return (clock & KIND) == OF_A_DESCRIPTOR ? -EINVAL : -EOPNOTSUPP;
+    return clock < CLOCKS && clock != CLOCK_NOT_USED ? -EOPNOTSUPP : -EINVAL;
 }
 
 int64_t time_gettimeofday(struct call *c)

@@ -16,6 +16,7 @@
 #include <sys/sysinfo.h>
 #include <sys/time.h>
 #include <sys/times.h>
+#include <sys/timex.h>
 #include <sys/utsname.h>
 #include <time.h>
 
@@ -727,6 +728,47 @@ void row_clock_settime(void **state)
     (void)state;
     assert_call(-EPERM, clock_settime, CLOCK_REALTIME, duration(1, 1));
     assert_call(-EINVAL, clock_settime, CLOCK_MONOTONIC, duration(1, 1));
+}
+
+void row_adjtimex(void **state)
+{
+    (void)state;
+    struct timex *clock = guest_take(sizeof *clock);
+    g.instructions = 1234567890;
+    assert_call(TIME_ERROR, adjtimex, clock);
+    assert_int_equal(clock->time.tv_sec, BOOT + 1);
+    assert_int_equal(clock->time.tv_usec, 234567);
+    assert_int_equal(clock->status, STA_UNSYNC);
+    assert_int_equal(clock->maxerror, 16000000);
+    assert_int_equal(clock->esterror, 16000000);
+    assert_int_equal(clock->tolerance, 32768000);
+    assert_int_equal(clock->constant, 2);
+    assert_int_equal(clock->precision, 1);
+    assert_int_equal(clock->tick, 10000);
+    clock->modes = ADJ_OFFSET_SS_READ;
+    assert_call(TIME_ERROR, adjtimex, clock);
+    assert_int_equal(clock->modes, ADJ_OFFSET_SS_READ);
+    clock->modes = ADJ_OFFSET_SINGLESHOT;
+    assert_call(-EPERM, adjtimex, clock);
+    clock->modes = ADJ_TICK;
+    assert_call(-EPERM, adjtimex, clock);
+    clock->modes = 0x8000;
+    assert_call(-EINVAL, adjtimex, clock);
+    assert_call(-EFAULT, adjtimex, NULL);
+}
+
+void row_clock_adjtime(void **state)
+{
+    (void)state;
+    struct timex *clock = guest_take(sizeof *clock);
+    assert_call(TIME_ERROR, clock_adjtime, CLOCK_REALTIME, clock);
+    assert_int_equal(clock->time.tv_sec, BOOT);
+    assert_call(-EOPNOTSUPP, clock_adjtime, CLOCK_TAI, clock);
+    assert_call(-EOPNOTSUPP, clock_adjtime, -1, clock);
+    assert_call(-EINVAL, clock_adjtime, -5, clock);
+    assert_call(-EINVAL, clock_adjtime, 10, clock);
+    assert_call(-EINVAL, clock_adjtime, 99, clock);
+    assert_call(-EFAULT, clock_adjtime, 99, NULL);
 }
 
 void row_gettimeofday(void **state)

@@ -40,6 +40,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
+#include <sys/timex.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -399,11 +400,14 @@ static void list_files(void)
 
 static struct values TIME, TIMEOUT, MILLISECONDS, FILE_TIMES, MICROSECONDS, SELECT_TIME, SELECT_COUNT, TIMER_TIMES,
     INTERVAL;
-static struct values TIMER_FLAGS, CLOCK, TIMER, EVENT, EPOLL_EVENT, EPOLL_OPERATION, POLLED, POLLED_COUNT, SET;
+static struct values TIMER_FLAGS, CLOCK, TIMER, EVENT, EPOLL_EVENT, EPOLL_OPERATION, POLLED, POLLED_COUNT, SET, TIMEX;
 static struct values SET_OR_NULL, HOW_MASKED, ACTION, ALTERNATE, INFO, FUTEX, FUTEX_MOVES, ID_KIND, WAITS;
 
 static void list_moments(void)
 {
+    static const unsigned modes[] = {ADJ_TICK, ADJ_SETOFFSET, 0x2000, 0x8000, ADJ_OFFSET_SINGLESHOT,
+                                     0xa000,   ADJ_STATUS};
+    static struct timex changes[sizeof modes / sizeof modes[0]];
     static struct timespec t[] = {{0, 0}, {0, 1000}, {-1, 0}, {0, -1}, {0, 1000000000}};
     static struct timespec file_times[][2] = {{{5, 0}, {6, 0}},
                                               {{0, UTIME_NOW}, {0, UTIME_OMIT}},
@@ -434,6 +438,11 @@ static void list_moments(void)
     NUMBERS(CLOCK, 0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12, -1, -2, -6, 100, INT_MIN);
     VALUES(CLOCK, (~NOBODY << 3) | 2, (~file << 3) | 3);
     VALUES(TIMER, timer, -1, 1000, INT_MIN, INT_MAX);
+    /* not those that read: hosts differ in whether anything keeps their clocks right */
+    for (unsigned i = 0; i < sizeof modes / sizeof modes[0]; i++)
+        changes[i].modes = modes[i];
+    VALUES(TIMEX, &changes[0], &changes[1], &changes[2], &changes[3], &changes[4], &changes[5], &changes[6], 0, BAD,
+           none);
 }
 
 static void list_waiting(void)
@@ -803,6 +812,8 @@ static const struct row rows[] = {
     ROW(time, clock_gettime, &CLOCK, &OUT),
     ROW(time, clock_getres, &CLOCK, &OUT_OR_NULL),
     ROW(time, clock_settime, &CLOCK, &TIME),
+    ROW(time, adjtimex, &TIMEX),
+    ROW(time, clock_adjtime, &CLOCK, &TIMEX),
     ROW(time, gettimeofday, &OUT_OR_NULL, &OUT_OR_NULL),
     ROW(time, settimeofday, &OUT_OR_NULL, &OUT_OR_NULL),
     ANY(time, time, &OUT_OR_NULL),
