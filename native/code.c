@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "engine/code.h"
+#include "engine/code_ranges.h"
 #include "engine/shapes.h"
 #include "native/native_priv.h"
 
@@ -27,6 +28,7 @@ struct native_blocks {
     struct shapes *shapes; /* of instructions under masks */
     struct c2_map *by_pc;  /* pc -> struct native_block *, linked by next */
     struct native_block *front[FRONT];
+    struct code_ranges *ranges; /* of those that are not stale */
     struct native_block **all;
     size_t count, capacity;
     struct c2_pool pool; /* what the blocks lie in */
@@ -49,6 +51,8 @@ enum c2_status native_blocks_create(struct native_blocks **out, const struct eng
     enum c2_status status = engine_code_begin(&blocks->guest, config, err);
     if (status == C2_OK)
         status = c2_map_create(&blocks->by_pc, err);
+    if (status == C2_OK)
+        status = code_ranges_create(&blocks->ranges, err);
     if (status == C2_OK && config->blocks)
         status = shapes_create(&blocks->shapes, config->blocks, err);
     if (status != C2_OK) {
@@ -68,6 +72,7 @@ void native_blocks_destroy(struct native_blocks *blocks)
     engine_code_release(&blocks->guest);
     c2_free(blocks->all);
     c2_map_destroy(blocks->by_pc);
+    code_ranges_destroy(blocks->ranges);
     c2_free(blocks);
 }
 
@@ -177,6 +182,8 @@ static enum c2_status code_add_block(struct native_block **out, struct native_bl
         status = c2_fail(err, C2_ERR_UNSUPPORTED, "the native engine knows no more than %u blocks of code",
                          CONTEXT_COUNTERS_MOST);
     if (status == C2_OK)
+        status = code_ranges_add(blocks->ranges, block->pc, block->extent, block, err);
+    if (status == C2_OK)
         status = code_append((void ***)&blocks->all, &blocks->count, &blocks->capacity, block, err);
     if (status != C2_OK)
         return status;
@@ -242,22 +249,31 @@ enum c2_status native_blocks_watch(struct native_block **out, struct native_bloc
     return engine_code_watch(&blocks->guest, pc, err);
 }
 
+struct forgetting {
+    void (*gone)(void *self, struct native_block *block);
+    void *self;
+    bool known;
+};
+
+static void forget_native_block(void *self, void *what)
+{
+    struct forgetting *forgetting = self;
+    struct native_block *block = what;
+    C2_PROMISE(!block->stale);
+    block->stale = forgetting->known = true;
+    forgetting->gone(forgetting->self, block);
+}
+
 bool native_blocks_forget(struct native_blocks *blocks, uint64_t start, uint64_t bytes,
                           void (*gone)(void *self, struct native_block *block), void *self)
 {
     C2_ASSERT(gone);
-    bool known = false;
-    for (size_t i = 0; i < blocks->count; i++) {
-        struct native_block *block = blocks->all[i];
-        if (block->stale || !engine_code_overlaps(start, bytes, block->pc, block->extent))
-            continue;
-        block->stale = known = true;
-        gone(self, block);
-    }
+    struct forgetting forgetting = {gone, self, false};
+    code_ranges_take(blocks->ranges, start, bytes, forget_native_block, &forgetting);
     engine_specials_forget(&blocks->guest, start, bytes);
     if (blocks->shapes)
         shapes_forget(blocks->shapes, (struct guest_va){start}, bytes);
-    return known;
+    return forgetting.known;
 }
 
 void native_blocks_each(struct native_blocks *blocks, void (*take)(void *self, struct native_block *block), void *self)

@@ -16,6 +16,7 @@
  *   through another mapping is seen at the next block, not in the block that makes it; CPUs ask for a serialising
  *   instruction in between.
  */
+#include "engine/code_ranges.h"
 #include "unicorn/unicorn_priv.h"
 
 #include <string.h>
@@ -31,6 +32,7 @@ struct unicorn_code {
     struct engine_code guest;
     struct unicorn_mmx mmx;
     struct c2_map *by_pc;                               /* pc -> struct unicorn_block *, linked by next */
+    struct code_ranges *ranges;                         /* of those that are not stale; NULL: no program */
     struct unicorn_block *front[UNICORN_FRONT_ENTRIES]; /* by pc: the one found last */
     struct unicorn_block **all;                         /* every block ever made, freed at the end */
     size_t all_count, all_capacity;
@@ -94,6 +96,7 @@ void unicorn_code_destroy(struct unicorn_code *code)
     c2_free(code->all_entries);
     c2_free(code->all);
     c2_map_destroy(code->by_pc);
+    code_ranges_destroy(code->ranges);
     c2_map_destroy(code->single_by_pc);
     c2_map_destroy(code->entry_by_pc);
     c2_free(code->singles);
@@ -146,6 +149,9 @@ enum c2_status unicorn_code_enter(struct unicorn_code *code, const struct engine
     code->guest.cpu = NULL; /* it executes nothing beyond that */
     if (status == C2_OK)
         status = unicorn_code_empty_map(&code->by_pc, err);
+    C2_PROMISE(!code->ranges);
+    if (status == C2_OK)
+        status = code_ranges_create(&code->ranges, err);
     for (size_t i = 0; i < code->all_count && status == C2_OK; i++)
         status = add_by_pc(code, code->all[i], err);
     return status;
@@ -191,6 +197,8 @@ void unicorn_code_leave(struct unicorn_code *code)
 {
     size_t kept = 0;
     memset(code->front, 0, sizeof code->front);
+    code_ranges_destroy(code->ranges); /* all are stale from now on, or gone */
+    code->ranges = NULL;
     for (size_t i = 0; i < code->all_count; i++) {
         struct unicorn_block *block = code->all[i];
         if (leave_block(code, block))
@@ -330,7 +338,8 @@ static enum c2_status code_new_block(struct unicorn_block **out, struct unicorn_
         return status;
     }
     *out = block;
-    return add_by_pc(code, block, err);
+    status = code_ranges_add(code->ranges, block->pc, block->extent, block, err);
+    return status == C2_OK ? add_by_pc(code, block, err) : status;
 }
 
 static enum c2_status learn_mmx(struct unicorn_code *code, const struct unicorn_block *block, struct c2_error *err)
@@ -657,16 +666,19 @@ enum c2_status unicorn_code_watch(struct unicorn_code *code, uint64_t pc, struct
 
 /* ------------------------------------------------------------------ forgetting */
 
+static void forget_unicorn_block(void *self, void *what)
+{
+    struct unicorn_block *block = what;
+    bool *known = self;
+    *known = *known || !block->stale;
+    make_stale(block);
+}
+
 bool unicorn_code_forget(struct unicorn_code *code, uint64_t start, uint64_t bytes)
 {
     bool known = false;
-    for (size_t i = 0; i < code->all_count; i++) {
-        struct unicorn_block *block = code->all[i];
-        if (block->stale || !engine_code_overlaps(start, bytes, block->pc, block->extent))
-            continue;
-        make_stale(block);
-        known = true;
-    }
+    if (code->ranges)
+        code_ranges_take(code->ranges, start, bytes, forget_unicorn_block, &known);
     if (engine_code_overlaps(start, bytes, code->trim_pc, 1))
         code->trim_pc = 0; /* where what is there now ends is another matter */
     engine_specials_forget(&code->guest, start, bytes);
