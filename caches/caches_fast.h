@@ -234,12 +234,13 @@ struct caches_log_record {
 #define CACHES_FOLLOWERS 64u
 void caches_note_placed(struct caches *caches, uint32_t slot, const uint64_t *first, uint32_t count);
 void caches_log_next(struct caches_log *log, struct caches_log_record *out);
-/* All that comes next as far as it is hits of the first levels, and misses of L1D that the second serves; says whether
- * the event log is full. writes: what the bits of writes are, under a mask. */
+/* All that comes next as far as it is hits of the first levels, and misses of L1D whose access sites have no upper
+ * half, until an inclusive level has taken a line from the first one; says whether the event log is full. writes: what
+ * the bits of writes are, under a mask. */
 struct caches_log_writes {
     uint32_t mask, are;
 };
-bool caches_follow_hits(struct caches *caches, struct caches_log *log, struct caches_log_writes writes);
+bool caches_follow_data(struct caches *caches, struct caches_log *log, struct caches_log_writes writes);
 /* The miss, from the second level on: as caches_try(), but that CACHES_TRIED is a hit of that. */
 enum caches_tried caches_try_below(struct caches *caches, const struct caches_log_record *miss, bool write);
 /* An inclusive level has taken a line from the first one: from there it is no other machine's. */

@@ -31,7 +31,7 @@ struct cache_form {
      * had to leave its set. And many at a time. */
     enum caches_tried (*below)(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t line,
                                uint32_t left);
-    const uint64_t *(*below_hits)(struct caches *caches, const uint64_t *word, const uint64_t *end,
+    const uint64_t *(*below_data)(struct caches *caches, const uint64_t *word, const uint64_t *end,
                                   struct caches_log_writes writes);
 };
 extern const struct cache_form cache_form_scalar, cache_form_sse2, cache_form_avx2, cache_form_avx512;

@@ -592,37 +592,62 @@ static enum caches_tried below_one(struct caches_l1_handle *l1_handle, bool writ
     return tried;
 }
 
-/* Of another machine's event log: what the second level serves of L1D's misses, and all hits between. Ends at the first
- * word of something else, or where this machine's own is full. The second level has its lines by age, and is not
- * exclusive. */
-static const uint64_t *below_hits(struct caches *caches, const uint64_t *word, const uint64_t *end,
-                                  struct caches_log_writes writes)
+/* The second level has missed as well. The record that this writes has what goes with the miss in the other machine's
+ * event log: the caller's bits, in `head`, and in `next` the access site. */
+static __attribute__((noinline)) void below_missed(struct cache_level *second, bool write, uint64_t line, uint64_t head,
+                                                   uint64_t next)
+{
+    struct caches_event_log_end *const event_log = second->l1_handle.event_log;
+    missed_any(&second->l1_handle, write, (uint32_t)head, line, head >> TAPE_BITS << TAPE_BITS, next >> 32 << 32);
+    event_log->at += 1 + event_log_missed(*event_log->at);
+}
+
+/* Of another machine's event log: misses of L1D, and all hits between. Ends at the first word of something else, or
+ * where this machine's own is full, or a first level has lost a line to one below. The second level has its lines by
+ * age, and is not exclusive. */
+PART const uint64_t *below_data_of(struct caches *caches, const uint64_t *word, const uint64_t *end,
+                                   struct caches_log_writes writes, const uint32_t ways)
 {
     struct cache_level *const first = caches->port[CACHE_PORT_DATA], *const second = first->next;
-    const uint32_t ways = second->sets.ways;
-    uint64_t *at = caches->event_log.end.at, *const stop = caches->event_log.end.stop;
-    while (word < end && at < stop) {
-        const uint64_t head = *word;
+    struct caches_event_log_end *const event_log = &caches->event_log.end;
+    while (word < end && event_log->at < event_log->stop && !caches->first_lost) {
+        const uint64_t head = *word, behind = head >> TAPE_BEHIND & TAPE_BEHIND_MASK;
         if (head >> TAPE_MISSED == 0) {
             word++;
             continue;
         }
-        if ((head >> TAPE_COLUMN & 15) != 0)
-            break;
+        if ((head >> TAPE_COLUMN & 15) != 0 || C2_UNLIKELY(behind != event_log_missed(head)))
+            break; /* the access site has an upper half, or the record is none of a miss */
         const uint32_t slot = (uint32_t)head;
         const uint64_t line = cache_lines_line(&caches->lines, slot);
-        uint32_t *const words = words_at(second, cache_contents_set_of(second, line));
-        const uint32_t place = sets_find(words, slot + 1, ways);
-        if (C2_UNLIKELY(place >= ways))
-            break;
-        second->l1_handle.hits[(head >> TAPE_BITS & writes.mask) == writes.are]++;
-        sets_youngest(words, place, ways);
-        *at++ = second->l1_handle.level_index_word | slot;
+        const bool write = (head >> TAPE_BITS & writes.mask) == writes.are;
+        if (C2_LIKELY(ask_ordered(second, write, slot + 1, cache_contents_set_of(second, line), ways)))
+            *event_log->at++ = second->l1_handle.level_index_word | slot;
+        else
+            below_missed(second, write, line, head, word[1]);
         below_filled(first, slot, line, event_log_word((uint32_t)word[1]));
-        word += 1 + (head >> TAPE_BEHIND & TAPE_BEHIND_MASK);
+        word += 1 + behind;
     }
-    caches->event_log.end.at = at;
     return word;
+}
+
+static __attribute__((noinline)) const uint64_t *below_data_any(struct caches *caches, const uint64_t *word,
+                                                                const uint64_t *end, struct caches_log_writes writes)
+{
+    return below_data_of(caches, word, end, writes, caches->port[CACHE_PORT_DATA]->next->sets.ways);
+}
+
+static const uint64_t *below_data(struct caches *caches, const uint64_t *word, const uint64_t *end,
+                                  struct caches_log_writes writes)
+{
+    switch (caches->port[CACHE_PORT_DATA]->next->sets.ways) {
+    case 4:
+        return below_data_of(caches, word, end, writes, 4);
+    case 8:
+        return below_data_of(caches, word, end, writes, 8);
+    default:
+        return below_data_any(caches, word, end, writes);
+    }
 }
 
 #if CACHE_FORM != CACHE_FORM_SCALAR
@@ -697,7 +722,7 @@ const struct cache_form CACHE_JOIN(cache_form_, CACHE_FORM_NAME) = {
     .any = access_any,
     .any_missed = missed_any,
     .below = below_one,
-    .below_hits = below_hits,
+    .below_data = below_data,
 #if CACHE_FORM != CACHE_FORM_SCALAR
     .eight = access_eight,
     .eight_missed = missed_eight,

@@ -113,12 +113,12 @@ enum caches_tried caches_try_below(struct caches *caches, const struct caches_lo
     return form->below(&first->l1_handle, write, miss->slot, line, miss->left);
 }
 
-bool caches_follow_hits(struct caches *caches, struct caches_log *log, struct caches_log_writes writes)
+bool caches_follow_data(struct caches *caches, struct caches_log *log, struct caches_log_writes writes)
 {
     const struct cache_level *second = &caches->level[1];
     C2_PROMISE(caches->classifier->follows);
     if (second->ordered && !second->exclusive)
-        log->at = cache_contents_form(caches)->below_hits(caches, log->at, log->end, writes);
+        log->at = cache_contents_form(caches)->below_data(caches, log->at, log->end, writes);
     return caches->event_log.end.at >= caches->event_log.end.stop;
 }
 

@@ -162,7 +162,7 @@ enum c2_status sim_share_hear(struct sim *sim, const struct stream_batch *event_
     struct caches_log_record record = {.kind = CACHES_LOG_GROUP};
     enum c2_status status = C2_OK;
     while (status == C2_OK && record.kind != CACHES_LOG_END && C2_LIKELY(!sim->departed)) {
-        if (caches_follow_hits(sim->caches, &log, writes))
+        if (caches_follow_data(sim->caches, &log, writes))
             status = sim_classifier_pass(sim, err);
         if (C2_UNLIKELY(status != C2_OK))
             break;
