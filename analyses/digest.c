@@ -58,7 +58,12 @@ size_t digest_levels(struct digest_level out[DIGEST_LEVELS], const struct analys
 /* ------------------------------------------------------------------ order */
 
 /* NULL goes before every text. */
-static int digest_by_text(const char *a, const char *b) { return !a || !b ? UP(!!a, !!b) : strcmp(a, b); }
+static int digest_by_text(const char *a, const char *b)
+{
+    if (SHORTCUT(a == b)) /* names are kept once each: most of those compared are one */
+        return 0;
+    return !a || !b ? UP(!!a, !!b) : strcmp(a, b);
+}
 
 int digest_by_place(const struct loader_place *a, const struct loader_place *b)
 {
@@ -165,24 +170,27 @@ static bool digest_append(struct digest_ranking *to, const struct digest_ranked 
     return true;
 }
 
+static bool append_line(struct digest *digest, uint32_t number, const struct digest_missed *missed)
+{
+    const struct guest_va pc = digest->profile->insns[number].pc;
+    struct digest_ranked line = {.missed = *missed, .pc = pc, .dearest = pc, .dearest_cost = missed->own};
+    names_place(&line.place, digest->run, pc);
+    if (!digest_append(&digest->lines, &line, number))
+        return false;
+    names_charge(&line.place, digest->run, pc);
+    return digest_append(&digest->charged, &line, number);
+}
+
 static bool digest_add_insn(struct digest *digest, uint32_t number, const struct digest_missed *missed)
 {
     const struct analyses_insn *insn = &digest->profile->insns[number];
-    struct digest_ranked function = {.missed = *missed}, line = {.missed = *missed, .pc = insn->pc};
+    struct digest_ranked function = {.missed = *missed};
     digest_function_of(&function, digest->run, insn);
     if (!digest_append(&digest->functions, &function, number))
         return false;
     digest->lines.number_of[number] = digest->charged.number_of[number] = UINT32_MAX;
     digest->cost_of[number] = missed->own + missed->loading;
-    if (!has_missed(missed))
-        return true;
-    line.dearest = insn->pc;
-    line.dearest_cost = missed->own;
-    names_place(&line.place, digest->run, insn->pc);
-    if (!digest_append(&digest->lines, &line, number))
-        return false;
-    names_charge(&line.place, digest->run, insn->pc);
-    return digest_append(&digest->charged, &line, number);
+    return !has_missed(missed) || append_line(digest, number, missed);
 }
 
 static enum c2_status digest_collect(struct digest *digest, struct c2_error *err)
