@@ -576,11 +576,11 @@ static enum c2_status read_record(struct accesses *accesses, const struct excerp
     accesses_enter(accesses, known);
     if (known->user && insns != 0 && known->insns[insns - 1] != NO_INSN)
         accesses->caller = known->insns[insns - 1];
-    for (uint32_t i = 0; i < insns && status == C2_OK; i++) {
+    if (accesses->calls_only && insns != 0) /* only where the function was last matters to calls */
+        accesses->functions[known->function].at = known->loops[insns - 1];
+    for (uint32_t i = 0; i < insns && !accesses->calls_only && status == C2_OK; i++) {
         header = pass_headers(accesses, known, header, i);
         accesses->functions[known->function].at = known->loops[i];
-        if (accesses->calls_only)
-            continue;
         for (; slot < slots && record.block->slots[slot].insn == i && status == C2_OK; slot++)
             if (excerpt->places[word + 1 + slot] != 0)
                 status = touch_slot(accesses, excerpt, word, slot, record.block, err);
