@@ -96,8 +96,8 @@ static double now_ns(void)
 }
 
 /* Between two stages: as long as a event log of the simulator's. */
-#define TAPE_WORDS (32u * KIB)
-static uint64_t event_log[TAPE_WORDS];
+#define EVENT_LOG_WORDS (32u * KIB)
+static uint64_t event_log[EVENT_LOG_WORDS];
 static double classifier_ns;
 
 static bool say_verdicts(struct caches *caches)
@@ -167,7 +167,7 @@ static double time_of(const struct pattern *pattern, const uint64_t *drawn, uint
         (extra == EVICTORS && caches_keep_evictors(*caches, NULL) != C2_OK))
         return 0;
     if (extra == STAGES)
-        caches_defer_to(*caches, event_log, TAPE_WORDS);
+        caches_defer_to(*caches, event_log, EVENT_LOG_WORDS);
     const uint32_t *ahead = extra == STAGES ? caches_far(*caches) : NULL;
     if (!run(*caches, pattern, drawn, PREPARED, ahead, wanted))
         return 0;

@@ -83,8 +83,8 @@ void caches_destroy(struct caches *caches);
 enum c2_status caches_access(struct caches *caches, enum caches_side side, bool write, struct line_no virtual_line,
                              struct line_no physical_line, struct caches_outcome *outcome, struct c2_error *err);
 
-/* One level's miss of an access of which more is not told (caches_fast.h). bits: below 1 << CACHES_BRIEF_BITS. */
-#define CACHES_BRIEF_BITS 16u
+/* One level's miss of an access of which more is not told (caches_fast.h). bits: below 1 << CACHES_COMPACT_BITS. */
+#define CACHES_COMPACT_BITS 16u
 struct caches_compact {
     uint32_t access_site, evictor; /* low halves of the words; the evictor as in struct caches_event */
     uint16_t bits;                 /* the caller's */

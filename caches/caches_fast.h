@@ -3,7 +3,7 @@
  * caches_fast: what sim/, whose loop makes many accesses, needs besides caches.h: accesses in steps and in two
  * stages, what follows an access, instructions made for caches, phases. Of others tests and benchmarks alone include
  * it. A handle is what the loop has in its hands of a level that is asked first: its event log is the loop's to write
- * on, all else of it is looked at by the functions here and in front_simd.h.
+ * on, all else of it is looked at by the functions here and in l1_handle_simd.h.
  */
 #ifndef C2_CACHES_FAST_H
 #define C2_CACHES_FAST_H
@@ -145,7 +145,7 @@ struct caches_noted {
 /* After CACHES_MISSED, instead of caches_classify(): CACHES_TRIED, or CACHES_FULL. NULL: no listener. */
 enum caches_tried caches_defer(struct caches *caches, const struct caches_noted *noted);
 /* The same where misses are only counted, by access site: it takes a third of the words. A caller that defers so defers
- * all accesses so. bits: below 1 << CACHES_BRIEF_BITS, whatever the caller wants to find with it; 0: it is not to be
+ * all accesses so. bits: below 1 << CACHES_COMPACT_BITS, whatever the caller wants to find with it; 0: it is not to be
  * counted. */
 enum caches_tried caches_defer_compactly(struct caches *caches, uint64_t access_site, uint32_t bits);
 /* Adds the caller's to the record that is at the end of the event log, of which it becomes a part. rest: the access
@@ -176,7 +176,7 @@ static inline enum caches_tried caches_defer_l1_handle(struct caches_l1_handle *
 static inline uint32_t caches_count_missed(struct caches_l1_handle *l1_handle, bool write, uint32_t slot,
                                            struct line_no physical_line, uint64_t access_site, uint32_t bits)
 {
-    C2_PROMISE(access_site >> 32 == 0 && bits >> CACHES_BRIEF_BITS == 0);
+    C2_PROMISE(access_site >> 32 == 0 && bits >> CACHES_COMPACT_BITS == 0);
     struct caches_event_log_end *const event_log = l1_handle->event_log;
     const enum caches_tried tried = l1_handle->missing(l1_handle, write, slot, physical_line.v,
                                                        (uint64_t)bits << CACHES_TAPE_BITS, access_site << 32);

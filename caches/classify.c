@@ -3,7 +3,7 @@
  * class: what is said of accesses: classes, evictors, outcomes. The rules are those of hierarchy.c.
  *
  * Model
- *   Everything is said from the event log that the contents leave (event log.c), in its order, and nothing of it
+ *   Everything is said from the event log that the contents leave (event_log.c), in its order, and nothing of it
  *   changes what a level holds. Each level asked touches its shadow, which says the class of a miss; each level that
  *   lost a line gets its access site. Misses that are only counted are kept until there are many, or the event log
  *   ends, or something else is notified: so the counting listener is called once for many. What nearly all records are
@@ -111,7 +111,7 @@ static bool classify_knows(struct cache_classifier *classifier, uint32_t slot, u
 struct heard {
     const struct caches_noted *noted;
     const uint64_t *passed; /* [level that missed] */
-    uint64_t lost;          /* above the levels that missed, 8 bits each; and how many a store passes: TAPE_PASSING */
+    uint64_t lost; /* above the levels that missed, 8 bits each; and how many a store passes: EVENT_LOG_PASSING */
 };
 
 static inline void classify_notify(const struct cache_rows *rows, struct caches_outcome *outcome, uint32_t depth,
@@ -167,7 +167,8 @@ static inline __attribute__((always_inline)) uint32_t classify_miss(struct cache
 {
     struct cache_rows *rows = &classifier->rows;
     const bool kept = heard && rows->evictors != CACHE_ROWS_NONE;
-    uint32_t depth = event_log_depth(classifier, number), passing = heard ? (uint32_t)(heard->lost >> TAPE_PASSING) : 0;
+    uint32_t depth = event_log_depth(classifier, number),
+             passing = heard ? (uint32_t)(heard->lost >> EVENT_LOG_PASSING) : 0;
     C2_PROMISE(depth + missed <= classifier->level_count);
     for (uint32_t i = 0; i < missed; i++) {
         const uint32_t level_index = classifier->node[number];
@@ -217,7 +218,8 @@ static inline __attribute__((always_inline)) enum c2_status say_heard(
     struct cache_classifier *classifier, uint32_t slot, uint32_t number, const uint32_t missed, const uint64_t *words,
     const uint64_t lost, const struct caches_listener *listener, struct caches_outcome *outcome, struct c2_error *err)
 {
-    const struct heard heard = {.noted = (const struct caches_noted *)words, .passed = words + TAPE_HEAD, .lost = lost};
+    const struct heard heard = {
+        .noted = (const struct caches_noted *)words, .passed = words + EVENT_LOG_HEAD, .lost = lost};
     outcome->evicted = 0;
     end_outcome(classifier, outcome, classify_miss(classifier, slot, number, missed, &heard, outcome));
     if (C2_UNLIKELY(classifier->pushed_count != 0))
@@ -228,16 +230,16 @@ static inline __attribute__((always_inline)) enum c2_status say_heard(
     return listener->notified(listener->self, heard.noted, line, outcome, err);
 }
 
-/* lost is behind what is said of levels, where it may be anything but 0: see put_miss() in event log.c. */
+/* lost is behind what is said of levels, where it may be anything but 0: see put_miss() in event_log.c. */
 static __attribute__((noinline)) enum c2_status say_further(struct cache_classifier *classifier, uint64_t first,
                                                             const uint64_t *words,
                                                             const struct caches_listener *listener,
                                                             struct caches_outcome *outcome, struct c2_error *err)
 {
-    const uint32_t missed = first >> TAPE_MISSED & 15, behind = first >> TAPE_BEHIND & TAPE_BEHIND_MASK;
-    const uint64_t lost = behind > TAPE_HEAD + missed ? words[behind - 1] : 0;
-    return say_heard(classifier, (uint32_t)first, first >> TAPE_COLUMN & 15, missed, words, lost, listener, outcome,
-                     err);
+    const uint32_t missed = first >> EVENT_LOG_MISSED & 15, behind = first >> EVENT_LOG_BEHIND & EVENT_LOG_BEHIND_MASK;
+    const uint64_t lost = behind > EVENT_LOG_HEAD + missed ? words[behind - 1] : 0;
+    return say_heard(classifier, (uint32_t)first, first >> EVENT_LOG_LEVEL_INDEX & 15, missed, words, lost, listener,
+                     outcome, err);
 }
 
 /* ------------------------------------------------------------------ misses that are only counted */
@@ -246,7 +248,7 @@ static __attribute__((noinline)) enum c2_status say_counted(struct cache_classif
                                                             const struct caches_listener *listener,
                                                             struct c2_error *err)
 {
-    C2_PROMISE(classifier->counted <= VERDICTS_COUNTED);
+    C2_PROMISE(classifier->counted <= CLASSES_COUNTED);
     const uint32_t count = classifier->counted;
     classifier->counted = 0;
     return count != 0 ? listener->counted(listener->self, classifier->count, count, err) : C2_OK;
@@ -258,7 +260,7 @@ static inline __attribute__((always_inline)) void count_compactly(struct cache_c
                                                                   uint64_t access_site, uint32_t bits, uint32_t victim,
                                                                   uint32_t above)
 {
-    C2_PROMISE(classifier->counted < VERDICTS_COUNTED);
+    C2_PROMISE(classifier->counted < CLASSES_COUNTED);
     struct cache_rows *rows = &classifier->rows;
     const bool kept = rows->evictors != CACHE_ROWS_NONE;
     const uint64_t evictor = kept ? cache_rows_evictor(rows, slot, level_index) : 0;
@@ -277,17 +279,18 @@ static inline __attribute__((always_inline)) void count_compactly(struct cache_c
 /* There is room for what one access may add. */
 static inline bool counts_more(const struct cache_classifier *classifier)
 {
-    return classifier->counted < VERDICTS_COUNTED - CACHES_MAX_LEVELS;
+    return classifier->counted < CLASSES_COUNTED - CACHES_MAX_LEVELS;
 }
 
 /* words: behind the first one. */
 static __attribute__((noinline)) void say_compactly(struct cache_classifier *classifier, uint64_t first,
                                                     const uint64_t *words)
 {
-    const uint32_t slot = (uint32_t)first, missed = first >> TAPE_MISSED & 15, bits = (uint32_t)(first >> TAPE_BITS);
-    const uint64_t rest = (first >> TAPE_BEHIND & TAPE_BEHIND_MASK) > missed ? words[missed] : 0;
+    const uint32_t slot = (uint32_t)first, missed = first >> EVENT_LOG_MISSED & 15,
+                   bits = (uint32_t)(first >> EVENT_LOG_BITS);
+    const uint64_t rest = (first >> EVENT_LOG_BEHIND & EVENT_LOG_BEHIND_MASK) > missed ? words[missed] : 0;
     const uint64_t access_site = words[0] >> 32 | rest << 32;
-    uint32_t level_index = first >> TAPE_COLUMN & 15, depth = event_log_depth(classifier, level_index);
+    uint32_t level_index = first >> EVENT_LOG_LEVEL_INDEX & 15, depth = event_log_depth(classifier, level_index);
     C2_PROMISE(depth + missed <= classifier->level_count);
     for (uint32_t i = 0; i < missed; i++) {
         uint32_t *stamp = cache_rows_stamp(&classifier->rows, slot, level_index);
@@ -342,24 +345,24 @@ static __attribute__((noinline)) enum c2_status say_else(struct cache_classifier
                                                          const uint64_t *words, const struct caches_listener *listener,
                                                          struct c2_error *err)
 {
-    switch (first >> TAPE_COLUMN & 15) {
-    case TAPE_NOTE:
+    switch (first >> EVENT_LOG_LEVEL_INDEX & 15) {
+    case EVENT_LOG_NOTE:
         return classify_note(classifier, words, listener, err);
-    case TAPE_GROUP:
+    case EVENT_LOG_GROUP:
         return cache_rows_add(&classifier->rows, words[0]) ? C2_OK : classify_no_memory(err);
-    case TAPE_PUSHED:
-        classify_pushed(classifier, words, first >> TAPE_BEHIND & TAPE_BEHIND_MASK);
+    case EVENT_LOG_PUSHED:
+        classify_pushed(classifier, words, first >> EVENT_LOG_BEHIND & EVENT_LOG_BEHIND_MASK);
         return C2_OK;
-    case TAPE_PLACED:
+    case EVENT_LOG_PLACED:
         return C2_OK;
-    case TAPE_LOST:
+    case EVENT_LOG_LOST:
         cache_rows_lose(&classifier->rows, (uint32_t)first, (uint32_t)words[1], words[0]);
         return C2_OK;
-    case TAPE_FETCHED:
+    case EVENT_LOG_FETCHED:
         classify_fetched(classifier, (uint32_t)first, (uint32_t)words[0], (uint32_t)(words[0] >> 32));
         return C2_OK;
     default:
-        C2_ASSERT((first >> TAPE_COLUMN & 15) == TAPE_CORE);
+        C2_ASSERT((first >> EVENT_LOG_LEVEL_INDEX & 15) == EVENT_LOG_CORE);
         classifier->node = classifier->nodes[words[0]];
         return C2_OK;
     }
@@ -374,16 +377,16 @@ static inline __attribute__((always_inline)) enum c2_status classify_run_record(
                                                                                 struct caches_outcome *outcome,
                                                                                 struct c2_error *err)
 {
-    const uint32_t slot = (uint32_t)first, number = first >> TAPE_COLUMN & 15;
-    const uint32_t missed = first >> TAPE_MISSED & 15, behind = first >> TAPE_BEHIND & TAPE_BEHIND_MASK;
-    if (first >> TAPE_MISSED == 0)
+    const uint32_t slot = (uint32_t)first, number = first >> EVENT_LOG_LEVEL_INDEX & 15;
+    const uint32_t missed = first >> EVENT_LOG_MISSED & 15, behind = first >> EVENT_LOG_BEHIND & EVENT_LOG_BEHIND_MASK;
+    if (first >> EVENT_LOG_MISSED == 0)
         classify_touch(&classifier->level[classifier->node[number]],
                        cache_rows_stamp(&classifier->rows, slot, classifier->node[number]), slot, false);
     else if (behind == 0)
         say_unheard(classifier, slot, number, missed);
-    else if (C2_LIKELY(number == 0 && behind == TAPE_HEAD + 1))
+    else if (C2_LIKELY(number == 0 && behind == EVENT_LOG_HEAD + 1))
         return say_heard(classifier, slot, 0, 1, words, 0, listener, outcome, err);
-    else if (number < TAPE_PLACED)
+    else if (number < EVENT_LOG_PLACED)
         return say_further(classifier, first, words, listener, outcome, err);
     else
         return say_else(classifier, first, words, listener, err);
@@ -397,7 +400,7 @@ static const uint64_t *say_second(struct cache_classifier *classifier, const uin
     const uint32_t level_indices = classifier->rows.level_indices, horizon = second->shadow.horizon,
                    stop = second->shadow.stop, begin = second->shadow.clock;
     uint32_t *const stamps = classifier->rows.stamps.word + 1, clock = begin;
-    for (; word < end && clock < stop && *word >> TAPE_COLUMN == 1; word++) {
+    for (; word < end && clock < stop && *word >> EVENT_LOG_LEVEL_INDEX == 1; word++) {
         uint32_t *const stamp = &stamps[(size_t)(uint32_t)*word * level_indices];
         if (C2_UNLIKELY(*stamp < horizon))
             break;
@@ -411,7 +414,7 @@ static const uint64_t *say_second(struct cache_classifier *classifier, const uin
 /* Whether the loops for what is usual say such records: a look at the first word, which need not be right. */
 static inline bool seems_usual(uint64_t first)
 {
-    return SHORTCUT((first >> TAPE_MISSED & 15) <= 1 && (first >> TAPE_BEHIND & TAPE_BEHIND_MASK) <= 1);
+    return SHORTCUT((first >> EVENT_LOG_MISSED & 15) <= 1 && (first >> EVENT_LOG_BEHIND & EVENT_LOG_BEHIND_MASK) <= 1);
 }
 
 enum c2_status cache_classifier_run(struct cache_classifier *classifier, const uint64_t *words, size_t count,
@@ -433,12 +436,12 @@ enum c2_status cache_classifier_run(struct cache_classifier *classifier, const u
         if (word == end || C2_UNLIKELY(status != C2_OK))
             break;
         const uint64_t first = *word++;
-        prefetch_row(&classifier->rows, (uint32_t)word[VERDICTS_AHEAD]);
-        if (!(first & TAPE_IS_BRIEF))
+        prefetch_row(&classifier->rows, (uint32_t)word[CLASSES_AHEAD]);
+        if (!(first & EVENT_LOG_IS_COMPACT))
             status = classify_run_record(classifier, first, word, listener, outcome, err);
         else
             say_compactly(classifier, first, word);
-        word += first >> TAPE_BEHIND & TAPE_BEHIND_MASK;
+        word += first >> EVENT_LOG_BEHIND & EVENT_LOG_BEHIND_MASK;
     }
     if (status == C2_OK)
         status = say_counted(classifier, listener, err);

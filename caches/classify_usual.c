@@ -20,9 +20,9 @@
 #include "caches/event_log_priv.h"
 
 /* Shapes of first words: what is above the slot, without the caller's bits. */
-#define SHAPE_MISS (1u << (TAPE_MISSED - TAPE_COLUMN))
-#define SHAPE_BRIEF ((uint32_t)(TAPE_BRIEF_FIRST >> TAPE_COLUMN))
-_Static_assert(TAPE_BITS - TAPE_COLUMN == 16, "a shape has 16 bits");
+#define SHAPE_MISS (1u << (EVENT_LOG_MISSED - EVENT_LOG_LEVEL_INDEX))
+#define SHAPE_BRIEF ((uint32_t)(EVENT_LOG_COMPACT_FIRST >> EVENT_LOG_LEVEL_INDEX))
+_Static_assert(EVENT_LOG_BITS - EVENT_LOG_LEVEL_INDEX == 16, "a shape has 16 bits");
 
 /* Of a shadow, what is in registers meanwhile. */
 struct asked {
@@ -186,13 +186,13 @@ static inline __attribute__((always_inline)) bool say_compact(struct cache_class
 {
     const uint32_t slot = (uint32_t)words[0], victim = event_log_victim(words[1]),
                    access_site = (uint32_t)(words[1] >> 32);
-    if (C2_UNLIKELY(victim == 0 || u->count >= &classifier->count[VERDICTS_COUNTED - CACHES_MAX_LEVELS]) ||
+    if (C2_UNLIKELY(victim == 0 || u->count >= &classifier->count[CLASSES_COUNTED - CACHES_MAX_LEVELS]) ||
         !classify_usual_fits(evictors, access_site))
         return false;
     const uint64_t evictor = evictor_of(&classifier->rows, evictors, slot, 0);
     lose_to(&classifier->rows, evictors, victim - 1, 0, access_site);
     const enum caches_class class_ = say_missed(classifier, u, row, slot);
-    classify_usual_count(&u->count, access_site, evictor, (uint32_t)(words[0] >> TAPE_BITS), 0, class_);
+    classify_usual_count(&u->count, access_site, evictor, (uint32_t)(words[0] >> EVENT_LOG_BITS), 0, class_);
     return true;
 }
 
@@ -238,10 +238,10 @@ static inline __attribute__((always_inline)) const uint64_t *say_fetch_run(struc
     uint32_t *const stamps = classifier->rows.stamps.word;
     while (word < stop) {
         uint32_t *const row = &stamps[(size_t)(uint32_t)*word * level_indices];
-        const uint32_t ahead = (uint32_t)word[VERDICTS_AHEAD] & (slots - 1);
+        const uint32_t ahead = (uint32_t)word[CLASSES_AHEAD] & (slots - 1);
         __builtin_prefetch((const void *)((uintptr_t)stamps + (size_t)ahead * level_indices * sizeof *stamps), 1);
-        const unsigned said = classify_usual_run_record(classifier, evictors, u, row, (uint32_t)(*word >> TAPE_COLUMN),
-                                                        word);
+        const unsigned said = classify_usual_run_record(classifier, evictors, u, row,
+                                                        (uint32_t)(*word >> EVENT_LOG_LEVEL_INDEX), word);
         if (said == 0)
             break;
         word += said;

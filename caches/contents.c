@@ -156,7 +156,7 @@ void cache_contents_link(struct caches *caches)
         l1_handle->caches = caches;
         l1_handle->event_log = &caches->event_log.end;
         l1_handle->level_index_word = (uint64_t)level->number << CACHES_TAPE_COLUMN;
-        l1_handle->missed = l1_handle->level_index_word | TAPE_BRIEF_FIRST;
+        l1_handle->missed = l1_handle->level_index_word | EVENT_LOG_COMPACT_FIRST;
         l1_handle->word = &nothing;
         l1_handle->set_mask = l1_handle->stride = l1_handle->ways = 0;
         l1_handle->notified = LINES_NO_SLOT;

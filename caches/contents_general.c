@@ -67,7 +67,8 @@ static struct cache_level *level_behind(struct cache_level *level, uint32_t n)
 static void general_record(const struct missed *m, uint32_t count)
 {
     uint64_t *at = m->caches->event_log.end.at;
-    at[0] = (m->first->l1_handle.missed & ~(UINT64_C(15) << TAPE_MISSED)) | m->slot | (uint64_t)count << TAPE_MISSED;
+    at[0] = (m->first->l1_handle.missed & ~(UINT64_C(15) << EVENT_LOG_MISSED)) | m->slot |
+            (uint64_t)count << EVENT_LOG_MISSED;
     memcpy(&at[1], &m->record[1], count * sizeof *at);
     if (C2_UNLIKELY(m->caches->trail.pushed_count != 0))
         cache_event_log_push(m->caches, 1 + count);

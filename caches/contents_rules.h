@@ -444,7 +444,7 @@ PART enum caches_tried fill_first(const struct missed *m, uint32_t count)
     const bool dirty = take_dirty(m) || written;
     const uint64_t left = fill(m->first, set, cache_sets_word(m->slot + 1, dirty), m->line);
     m->record[0] = m->first->l1_handle.missed + m->slot + m->first_add +
-                   (count - 1) * (UINT64_C(1) << TAPE_MISSED | UINT64_C(1) << TAPE_BEHIND);
+                   (count - 1) * (UINT64_C(1) << EVENT_LOG_MISSED | UINT64_C(1) << EVENT_LOG_BEHIND);
     m->record[1] = (uint32_t)left + m->second_add;
     if (m->first->depth != 0)
         m->caches->trail.lost = (uint32_t)(left >> 32);
@@ -598,7 +598,8 @@ static __attribute__((noinline)) void below_missed(struct cache_level *second, b
                                                    uint64_t next)
 {
     struct caches_event_log_end *const event_log = second->l1_handle.event_log;
-    missed_any(&second->l1_handle, write, (uint32_t)head, line, head >> TAPE_BITS << TAPE_BITS, next >> 32 << 32);
+    missed_any(&second->l1_handle, write, (uint32_t)head, line, head >> EVENT_LOG_BITS << EVENT_LOG_BITS,
+               next >> 32 << 32);
     event_log->at += 1 + event_log_missed(*event_log->at);
 }
 
@@ -611,16 +612,16 @@ PART const uint64_t *below_data_of(struct caches *caches, const uint64_t *word, 
     struct cache_level *const first = caches->port[CACHE_PORT_DATA], *const second = first->next;
     struct caches_event_log_end *const event_log = &caches->event_log.end;
     while (word < end && event_log->at < event_log->stop && !caches->first_lost) {
-        const uint64_t head = *word, behind = head >> TAPE_BEHIND & TAPE_BEHIND_MASK;
-        if (head >> TAPE_MISSED == 0) {
+        const uint64_t head = *word, behind = head >> EVENT_LOG_BEHIND & EVENT_LOG_BEHIND_MASK;
+        if (head >> EVENT_LOG_MISSED == 0) {
             word++;
             continue;
         }
-        if ((head >> TAPE_COLUMN & 15) != 0 || C2_UNLIKELY(behind != event_log_missed(head)))
+        if ((head >> EVENT_LOG_LEVEL_INDEX & 15) != 0 || C2_UNLIKELY(behind != event_log_missed(head)))
             break; /* the access site has an upper half, or the record is none of a miss */
         const uint32_t slot = (uint32_t)head;
         const uint64_t line = cache_lines_line(&caches->lines, slot);
-        const bool write = (head >> TAPE_BITS & writes.mask) == writes.are;
+        const bool write = (head >> EVENT_LOG_BITS & writes.mask) == writes.are;
         if (C2_LIKELY(ask_ordered(second, write, slot + 1, cache_contents_set_of(second, line), ways)))
             *event_log->at++ = second->l1_handle.level_index_word | slot;
         else

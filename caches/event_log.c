@@ -8,17 +8,17 @@
  *   usual machine nothing goes back, so that the second may come at any time later, in the order of the event log, on
  *   whatever thread.
  *     hit        one word: the slot, and the level index of the level. None where the level was asked for this line
- *     last miss       the same word, with the number of levels that missed. If there is a listener, behind it the
- *                access site, three words of the caller's, and for each level that missed its set and its victim; and,
- *                of more than the first level, what those above have lost
- *     brief      a miss that is only counted by access site: in the first word the caller's bits as well; behind it,
- *     side by
- *                side, the victim of the first level and the low half of the access site; then, of each further level
- *                that missed, its victim, each with whether it was dirty, and what those above have lost; and, if
- *                either is not 0, the access site's
- *                upper half and what those above the first level have lost. So a miss that the second level serves
- *                takes two words. The contents write it behind the end of the event log, but for the caller's; the
- *                caller that defers the miss completes it, or makes one of the others of it
+ *                last
+ *     miss       the same word, with the number of levels that missed. If there is a listener, behind it the access
+ *                site, three words of the caller's, and for each level that missed its set and its victim; and, of more
+ *                than the first level, what those above have lost
+ *     compact    a miss that is only counted by access site: in the first word the caller's bits as well; behind it,
+ *                side by side, the victim of the first level and the low half of the access site; then, of each further
+ *                level that missed, its victim, each with whether it was dirty, and what those above have lost; and, if
+ *                either is not 0, the access site's upper half and what those above the first level have lost. So a
+ *                miss that the second level serves takes two words. The contents write it behind the end of the event
+ *                log, but for the caller's; the caller that defers the miss completes it, or makes one of the others of
+ *                it
  *     pushed     before a miss, what it does besides to exclusive levels: of each line that one of them loses the
  *                level index and the slot, and the set that it was pushed out of, if it has not moved up
  *     note       three words of the caller's, and an access site
@@ -30,9 +30,9 @@
  *                another core, or to a prefetch
  *     fetched    a prefetch of a line, and how many levels below are asked for it
  *     core       another one makes the accesses from here on, whose levels the level indices name
- *   The event log is the caller's (caches_defer_to), and handed on when it is full; else the caches have one, and judge
- *   it themselves when it is full, when they tell an outcome, when they are asked for counts, and when another core
- *   takes a line, or an instruction throws it away: then shadows lose it too, and are to be current.
+ *   The event log is the caller's (caches_defer_to), and handed on when it is full; else the caches have one, and
+ *   classify it themselves when it is full, when an outcome is asked for, when they are asked for counts, and when
+ *   another core takes a line, or an instruction throws it away: then shadows lose it too, and are to be current.
  *
  * Invariants
  *   Between two accesses the event log has room for all that one access and its walks may write.
@@ -96,7 +96,7 @@ bool cache_event_log_group(struct caches *caches)
         cache_event_log_catch_up(caches);
         return cache_rows_add(&caches->classifier->rows, key);
     }
-    cache_event_log_put(caches, TAPE_GROUP << TAPE_COLUMN | UINT64_C(1) << TAPE_BEHIND);
+    cache_event_log_put(caches, EVENT_LOG_GROUP << EVENT_LOG_LEVEL_INDEX | UINT64_C(1) << EVENT_LOG_BEHIND);
     cache_event_log_put(caches, key);
     return true;
 }
@@ -109,7 +109,7 @@ void cache_event_log_push(struct caches *caches, uint32_t words)
     const uint32_t behind = 2 * trail->pushed_count;
     uint64_t *at = caches->event_log.end.at;
     memmove(at + 1 + behind, at, words * sizeof *at);
-    *at++ = TAPE_PUSHED << TAPE_COLUMN | (uint64_t)behind << TAPE_BEHIND;
+    *at++ = EVENT_LOG_PUSHED << EVENT_LOG_LEVEL_INDEX | (uint64_t)behind << EVENT_LOG_BEHIND;
     for (uint32_t i = 0; i < trail->pushed_count; i++) {
         *at++ = (uint64_t)trail->pushed[i].number << 32 | trail->pushed[i].slot;
         *at++ = trail->pushed[i].set;
@@ -131,12 +131,12 @@ static inline uint64_t *put_head(uint64_t *at, uint64_t first, const struct cach
 /* What the caches have said of the miss, behind the end of the event log. */
 static inline struct cache_level *level_asked(struct caches *caches)
 {
-    return &caches->level[*caches->event_log.end.at >> TAPE_COLUMN & 15];
+    return &caches->level[*caches->event_log.end.at >> EVENT_LOG_LEVEL_INDEX & 15];
 }
 
 static inline uint64_t first_word(uint64_t said, uint64_t behind)
 {
-    return (said & ((UINT64_C(1) << TAPE_BEHIND) - 1)) | behind << TAPE_BEHIND;
+    return (said & ((UINT64_C(1) << EVENT_LOG_BEHIND) - 1)) | behind << EVENT_LOG_BEHIND;
 }
 
 /* Where the line goes in the level asked first. */
@@ -157,14 +157,14 @@ static uint64_t *put_all(struct caches *caches, const struct caches_noted *noted
     uint64_t *at = caches->event_log.end.at, said[CACHES_MAX_LEVELS + 1];
     const uint32_t missed = event_log_missed(*at);
     memcpy(said, at, (1 + missed) * sizeof *said);
-    at = put_head(at, first_word(said[0], TAPE_HEAD + (missed != 0 ? missed : 1) + 1), noted);
+    at = put_head(at, first_word(said[0], EVENT_LOG_HEAD + (missed != 0 ? missed : 1) + 1), noted);
     if (missed == 0)
         *at++ = 0;
     for (uint32_t i = 0; i < missed; i++) {
         *at++ = (uint64_t)caches->trail.set[i] << 32 | event_log_victim(said[1 + i]);
         lost |= i != 0 ? said[1 + i] >> 32 << 8 * i : 0;
     }
-    *at++ = lost | (uint64_t)caches->trail.passing << TAPE_PASSING;
+    *at++ = lost | (uint64_t)caches->trail.passing << EVENT_LOG_PASSING;
     return at;
 }
 
@@ -183,7 +183,7 @@ static inline uint64_t *event_log_put_miss(struct caches *caches, const struct c
     const uint64_t said = at[0], victim = event_log_victim(at[1]);
     if (C2_UNLIKELY(event_log_missed(said) != 1 || first->depth != 0))
         return put_further(caches, noted);
-    at = put_head(at, first_word(said, TAPE_HEAD + 1), noted);
+    at = put_head(at, first_word(said, EVENT_LOG_HEAD + 1), noted);
     *at++ = first_set(caches, first, (uint32_t)said) << 32 | victim;
     return at;
 }
@@ -206,7 +206,7 @@ enum caches_tried caches_defer(struct caches *caches, const struct caches_noted 
 enum caches_tried caches_defer_compactly(struct caches *caches, uint64_t access_site, uint32_t bits)
 {
     const uint64_t lost = lost_first(caches, level_asked(caches));
-    C2_ASSERT(bits >> CACHES_BRIEF_BITS == 0);
+    C2_ASSERT(bits >> CACHES_COMPACT_BITS == 0);
     const bool full = caches_event_log_compact(&caches->event_log.end, access_site, access_site >> 32 | lost << 32,
                                                bits);
     return C2_UNLIKELY(full) ? cache_event_log_full(caches) : CACHES_TRIED;
@@ -214,7 +214,7 @@ enum caches_tried caches_defer_compactly(struct caches *caches, uint64_t access_
 
 enum caches_tried caches_note(struct caches *caches, const struct caches_noted *noted)
 {
-    const uint64_t first = TAPE_NOTE << TAPE_COLUMN | (uint64_t)TAPE_HEAD << TAPE_BEHIND;
+    const uint64_t first = EVENT_LOG_NOTE << EVENT_LOG_LEVEL_INDEX | (uint64_t)EVENT_LOG_HEAD << EVENT_LOG_BEHIND;
     return event_log_written(caches, put_head(caches->event_log.end.at, first, noted));
 }
 
@@ -248,7 +248,7 @@ void caches_classify(struct caches *caches, struct caches_outcome *outcome)
 static void put_on_own(struct caches *caches, uint64_t kind, uint32_t slot, uint64_t word)
 {
     C2_PROMISE(!caches->usual && cache_event_log_is_own(caches));
-    cache_event_log_put(caches, kind << TAPE_COLUMN | UINT64_C(1) << TAPE_BEHIND | slot);
+    cache_event_log_put(caches, kind << EVENT_LOG_LEVEL_INDEX | UINT64_C(1) << EVENT_LOG_BEHIND | slot);
     cache_event_log_put(caches, word);
     if (C2_UNLIKELY(caches->event_log.end.at >= caches->event_log.end.stop))
         cache_event_log_catch_up(caches);
@@ -258,7 +258,7 @@ void cache_event_log_lose(struct caches *caches, const struct cache_level *level
 {
     if (caches->classifier->rows.evictors == CACHE_ROWS_NONE)
         return;
-    cache_event_log_put(caches, TAPE_LOST << TAPE_COLUMN | UINT64_C(2) << TAPE_BEHIND | slot);
+    cache_event_log_put(caches, EVENT_LOG_LOST << EVENT_LOG_LEVEL_INDEX | UINT64_C(2) << EVENT_LOG_BEHIND | slot);
     cache_event_log_put(caches, caches->lines.access_site);
     cache_event_log_put(caches, level->level_index);
     if (C2_UNLIKELY(caches->event_log.end.at >= caches->event_log.end.stop))
@@ -268,10 +268,10 @@ void cache_event_log_lose(struct caches *caches, const struct cache_level *level
 void cache_event_log_fetch(struct caches *caches, const struct cache_level *level, uint32_t slot, uint32_t below)
 {
     caches->level[level->level_index].l1_handle.notified = LINES_NO_SLOT; /* its shadow has another youngest line */
-    put_on_own(caches, TAPE_FETCHED, slot, (uint64_t)below << 32 | level->number);
+    put_on_own(caches, EVENT_LOG_FETCHED, slot, (uint64_t)below << 32 | level->number);
 }
 
-void cache_event_log_core(struct caches *caches, uint32_t core) { put_on_own(caches, TAPE_CORE, 0, core); }
+void cache_event_log_core(struct caches *caches, uint32_t core) { put_on_own(caches, EVENT_LOG_CORE, 0, core); }
 
 /* ------------------------------------------------------------------ a event log of the caller's */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The event log between the contents of a machine and its classes. The model card is in event log.c.
+ * The event log between the contents of a machine and its classes. The model card is in event_log.c.
  */
 #ifndef C2_TAPE_PRIV_H
 #define C2_TAPE_PRIV_H
@@ -10,29 +10,30 @@
 
 /* The first word of a record. Slot 32 bits, level index 4, levels missed 4, words behind it 7, whether these are those
  * of a brief one; of such a one, the caller's bits. */
-#define TAPE_COLUMN CACHES_TAPE_COLUMN
-#define TAPE_MISSED CACHES_TAPE_MISSED
-#define TAPE_BEHIND CACHES_TAPE_BEHIND
-#define TAPE_BEHIND_MASK 127u
-#define TAPE_IS_BRIEF (UINT64_C(1) << 47)
-#define TAPE_BITS CACHES_TAPE_BITS
-_Static_assert(TAPE_BITS + CACHES_BRIEF_BITS == 64, "the caller's bits are the last");
-#define TAPE_SHAPE ((UINT64_C(1) << TAPE_BITS) - (UINT64_C(1) << TAPE_COLUMN))
-#define TAPE_BRIEF_FIRST (UINT64_C(1) << TAPE_MISSED | UINT64_C(1) << TAPE_BEHIND | TAPE_IS_BRIEF)
-#define TAPE_PLACED UINT64_C(9)   /* level indices of no level: where followers have the slot's group of lines; */
-#define TAPE_FETCHED UINT64_C(10) /* a prefetch of the line, that is no access; */
-#define TAPE_CORE UINT64_C(11)    /* another core makes the accesses from here on; */
-#define TAPE_LOST UINT64_C(12)    /* a level has lost the line; */
-#define TAPE_PUSHED UINT64_C(13)  /* what the miss behind it does besides, two words each; */
-#define TAPE_NOTE UINT64_C(14)    /* the caller's own words; */
-#define TAPE_GROUP UINT64_C(15)   /* a new group of lines, and its key */
+#define EVENT_LOG_LEVEL_INDEX CACHES_TAPE_COLUMN
+#define EVENT_LOG_MISSED CACHES_TAPE_MISSED
+#define EVENT_LOG_BEHIND CACHES_TAPE_BEHIND
+#define EVENT_LOG_BEHIND_MASK 127u
+#define EVENT_LOG_IS_COMPACT (UINT64_C(1) << 47)
+#define EVENT_LOG_BITS CACHES_TAPE_BITS
+_Static_assert(EVENT_LOG_BITS + CACHES_COMPACT_BITS == 64, "the caller's bits are the last");
+#define EVENT_LOG_SHAPE ((UINT64_C(1) << EVENT_LOG_BITS) - (UINT64_C(1) << EVENT_LOG_LEVEL_INDEX))
+#define EVENT_LOG_COMPACT_FIRST \
+    (UINT64_C(1) << EVENT_LOG_MISSED | UINT64_C(1) << EVENT_LOG_BEHIND | EVENT_LOG_IS_COMPACT)
+#define EVENT_LOG_PLACED UINT64_C(9)   /* level indices of no level: where followers have the slot's group of lines; */
+#define EVENT_LOG_FETCHED UINT64_C(10) /* a prefetch of the line, that is no access; */
+#define EVENT_LOG_CORE UINT64_C(11)    /* another core makes the accesses from here on; */
+#define EVENT_LOG_LOST UINT64_C(12)    /* a level has lost the line; */
+#define EVENT_LOG_PUSHED UINT64_C(13)  /* what the miss behind it does besides, two words each; */
+#define EVENT_LOG_NOTE UINT64_C(14)    /* the caller's own words; */
+#define EVENT_LOG_GROUP UINT64_C(15)   /* a new group of lines, and its key */
 /* Of the victims in a brief record: whether it was dirty. */
-#define TAPE_LEFT_DIRTY (UINT32_C(1) << 31)
-#define TAPE_HEAD \
-    (1 + CACHES_NOTED)   /* words behind the first one of a miss or note: the access site, and the caller's */
-#define TAPE_PASSING 56u /* in the last word of such a miss: above what levels have lost, how many it passes */
-_Static_assert(CACHES_MAX_LEVELS + 1 < TAPE_PLACED && CACHES_MAX_LEVELS + 1 <= 8, "columns");
-_Static_assert(CACHES_MAX_LEVELS * 8 <= TAPE_PASSING, "the last word of a miss");
+#define EVENT_LOG_LEFT_DIRTY (UINT32_C(1) << 31)
+#define EVENT_LOG_HEAD \
+    (1 + CACHES_NOTED)        /* words behind the first one of a miss or note: the access site, and the caller's */
+#define EVENT_LOG_PASSING 56u /* in the last word of such a miss: above what levels have lost, how many it passes */
+_Static_assert(CACHES_MAX_LEVELS + 1 < EVENT_LOG_PLACED && CACHES_MAX_LEVELS + 1 <= 8, "columns");
+_Static_assert(CACHES_MAX_LEVELS * 8 <= EVENT_LOG_PASSING, "the last word of a miss");
 
 /* The word of a set that had to leave, as brief records have it: the tag, and above it whether it was dirty. */
 static inline uint32_t event_log_left(uint32_t word)
@@ -41,7 +42,7 @@ static inline uint32_t event_log_left(uint32_t word)
     return word >> 1 | word << 31;
 }
 static inline uint32_t event_log_word(uint32_t left) { return left << 1 | left >> 31; }
-static inline uint32_t event_log_victim(uint64_t left) { return (uint32_t)left & ~TAPE_LEFT_DIRTY; }
+static inline uint32_t event_log_victim(uint64_t left) { return (uint32_t)left & ~EVENT_LOG_LEFT_DIRTY; }
 
 /* What the level at a level index has been asked, in the rows' order of events. */
 struct cache_classified {
@@ -50,8 +51,8 @@ struct cache_classified {
     bool exclusive;                         /* loses lines that it was never asked for */
 };
 
-#define VERDICTS_AHEAD 24u /* words: of what comes then the row is asked of the host's memory now */
-#define VERDICTS_COUNTED C2_HOST_SIZE(64u, CACHES_MAX_LEVELS + 1u) /* at least one access's */
+#define CLASSES_AHEAD 24u /* words: of what comes then the row is asked of the host's memory now */
+#define CLASSES_COUNTED C2_HOST_SIZE(64u, CACHES_MAX_LEVELS + 1u) /* at least one access's */
 
 /* What classes need, and contents never touch: so the two may be on two threads. */
 struct cache_classifier {
@@ -66,7 +67,7 @@ struct cache_classifier {
     struct cache_pushed pushed[CACHE_MAX_PUSHED];
     struct caches_outcome outcome;
     uint32_t counted; /* misses to be notified of: */
-    struct caches_compact count[VERDICTS_COUNTED];
+    struct caches_compact count[CLASSES_COUNTED];
     struct cache_classified level[]; /* by level index; at least CACHES_MAX_LEVELS + 1 */
 };
 
@@ -122,7 +123,7 @@ void cache_event_log_core(struct caches *caches, uint32_t core);
 /* Likewise: what is on it is said, and the record behind its end. outcome: of that; or NULL. */
 void cache_event_log_classify(struct caches *caches, struct caches_outcome *outcome);
 
-static inline uint32_t event_log_missed(uint64_t first) { return first >> TAPE_MISSED & 15; }
+static inline uint32_t event_log_missed(uint64_t first) { return first >> EVENT_LOG_MISSED & 15; }
 
 static inline void cache_event_log_put(struct caches *caches, uint64_t word) { *caches->event_log.end.at++ = word; }
 

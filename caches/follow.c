@@ -60,13 +60,13 @@ bool caches_first_lost(const struct caches *caches) { return caches->first_lost;
 
 static void read_miss(struct caches_log_record *out, uint64_t first, const uint64_t *words)
 {
-    C2_PROMISE(first & TAPE_IS_BRIEF);
+    C2_PROMISE(first & EVENT_LOG_IS_COMPACT);
     const uint32_t missed = event_log_missed(first);
-    const uint64_t rest = (first >> TAPE_BEHIND & TAPE_BEHIND_MASK) > missed ? words[missed] : 0;
+    const uint64_t rest = (first >> EVENT_LOG_BEHIND & EVENT_LOG_BEHIND_MASK) > missed ? words[missed] : 0;
     out->kind = CACHES_LOG_MISS;
-    out->side = (first >> TAPE_COLUMN & 15) == 0 ? CACHES_DATA : CACHES_FETCH;
+    out->side = (first >> EVENT_LOG_LEVEL_INDEX & 15) == 0 ? CACHES_DATA : CACHES_FETCH;
     out->slot = (uint32_t)first;
-    out->bits = (uint32_t)(first >> TAPE_BITS);
+    out->bits = (uint32_t)(first >> EVENT_LOG_BITS);
     out->left = event_log_word((uint32_t)words[0]);
     out->access_site = words[0] >> 32 | rest << 32;
 }
@@ -76,18 +76,19 @@ void caches_log_next(struct caches_log *log, struct caches_log_record *out)
     const uint64_t *word = log->at, *const end = log->end;
     out->kind = CACHES_LOG_END;
     while (word < end && out->kind == CACHES_LOG_END) {
-        const uint64_t first = *word++, level_index = first >> TAPE_COLUMN & 15;
-        if (C2_LIKELY(first >> TAPE_MISSED == 0))
+        const uint64_t first = *word++, level_index = first >> EVENT_LOG_LEVEL_INDEX & 15;
+        if (C2_LIKELY(first >> EVENT_LOG_MISSED == 0))
             continue; /* a hit */
-        const uint32_t behind = first >> TAPE_BEHIND & TAPE_BEHIND_MASK;
-        if (level_index < TAPE_PLACED)
+        const uint32_t behind = first >> EVENT_LOG_BEHIND & EVENT_LOG_BEHIND_MASK;
+        if (level_index < EVENT_LOG_PLACED)
             read_miss(out, first, word);
-        else if (level_index == TAPE_GROUP)
+        else if (level_index == EVENT_LOG_GROUP)
             *out = (struct caches_log_record){.kind = CACHES_LOG_GROUP, .first = {word[0] << LINES_GROUP_SHIFT}};
-        else if (level_index == TAPE_PLACED)
+        else if (level_index == EVENT_LOG_PLACED)
             *out = (struct caches_log_record){.kind = CACHES_LOG_PLACED, .placed = word, .placed_count = behind};
-        C2_PROMISE(level_index < TAPE_PLACED || level_index >= TAPE_PUSHED || level_index == TAPE_PLACED);
-        C2_PROMISE(level_index != TAPE_NOTE);
+        C2_PROMISE(level_index < EVENT_LOG_PLACED || level_index >= EVENT_LOG_PUSHED ||
+                   level_index == EVENT_LOG_PLACED);
+        C2_PROMISE(level_index != EVENT_LOG_NOTE);
         word += behind;
     }
     log->at = word;
@@ -96,8 +97,9 @@ void caches_log_next(struct caches_log *log, struct caches_log_record *out)
 void caches_note_placed(struct caches *caches, uint32_t slot, const uint64_t *first, uint32_t count)
 {
     C2_ASSERT(count >= 1 && count <= CACHES_FOLLOWERS && !cache_event_log_is_own(caches));
-    _Static_assert(CACHES_FOLLOWERS <= TAPE_BEHIND_MASK && 2 * CACHES_FOLLOWERS < CACHES_TAPE_SLACK, "there is room");
-    cache_event_log_put(caches, TAPE_PLACED << TAPE_COLUMN | (uint64_t)count << TAPE_BEHIND | slot);
+    _Static_assert(CACHES_FOLLOWERS <= EVENT_LOG_BEHIND_MASK && 2 * CACHES_FOLLOWERS < CACHES_TAPE_SLACK,
+                   "there is room");
+    cache_event_log_put(caches, EVENT_LOG_PLACED << EVENT_LOG_LEVEL_INDEX | (uint64_t)count << EVENT_LOG_BEHIND | slot);
     for (uint32_t i = 0; i < count; i++)
         cache_event_log_put(caches, first[i]);
 }

@@ -46,7 +46,7 @@ typedef enum caches_tried cache_access_function(struct caches_l1_handle *l1_hand
 typedef enum caches_tried cache_miss_function(struct caches_l1_handle *l1_handle, bool write, uint32_t slot,
                                               uint64_t line, uint64_t first_add, uint64_t second_add);
 
-/* Where that is written down (event log.c). */
+/* Where that is written down (event_log.c). */
 struct cache_event_log {
     struct caches_event_log_end end;
     uint64_t *words, *own;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * attribute: what missed, the owner of the memory, and what is to blame - for runs with attribution. The interface is
- * in sim.h; the subscribers are in tell.c.
+ * in sim.h; the subscribers are in notify.c.
  *
  * Model
  *   Code      Every instruction of every block has a number; how often it ran and what it read and wrote is counted for
@@ -13,7 +13,7 @@
  *             long as the first level has the line: such an access takes nothing from anyone.
  *   Misses    An access that the first level missed is notified behind it, with its outcome; a walk's read before the
  *             access that needed it. Where the caches can do both apart it is notified by the second stage
- *             (classes.c).
+ *             (classifier.c).
  *   TLBs      A first level's miss is notified, with whether a walk followed. Where it is only counted, and the line
  *   access
  *             that follows misses too, both are one record, and the access site is asked for once.

@@ -125,7 +125,7 @@ bool sim_wants_references(const struct sim *sim, bool hears)
 enum c2_status sim_notify_references(const struct sim *sim, bool hears, const struct sim_reference *list, size_t count,
                                      struct c2_error *err)
 {
-    C2_PROMISE(list && count >= 1 && count <= SIM_TOLD_REFERENCES);
+    C2_PROMISE(list && count >= 1 && count <= SIM_NOTIFIED_REFERENCES);
     TELL(sim, references, wants_references(sim, s, hears), list, count, err);
 }
 

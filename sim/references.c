@@ -27,7 +27,7 @@ enum c2_status sim_references_create(struct sim *sim, struct c2_error *err)
 
 void sim_references_forget(struct sim *sim)
 {
-    for (size_t i = 0; sim->references && i < SIM_TOLD_PAGES; i++)
+    for (size_t i = 0; sim->references && i < SIM_NOTIFIED_PAGES; i++)
         sim->references->pages[i].vpn = SIM_NOWHERE;
 }
 
@@ -46,7 +46,7 @@ struct notified_of {
 
 static struct guest_pa references_translate(struct sim *sim, struct guest_va va)
 {
-    struct sim_notified_page *page = &sim->references->pages[va.v >> C2_PAGE_SHIFT & (SIM_TOLD_PAGES - 1)];
+    struct sim_notified_page *page = &sim->references->pages[va.v >> C2_PAGE_SHIFT & (SIM_NOTIFIED_PAGES - 1)];
     if (!SHORTCUT(page->vpn == va.v >> C2_PAGE_SHIFT)) {
         struct guest_pa pa;
         if (!sim->translation.translate(sim->translation.self, va, &pa))
@@ -58,7 +58,7 @@ static struct guest_pa references_translate(struct sim *sim, struct guest_va va)
 
 static enum c2_status references_flush(struct sim *sim, bool hears, struct c2_error *err)
 {
-    C2_PROMISE(sim->references->count <= SIM_TOLD_REFERENCES);
+    C2_PROMISE(sim->references->count <= SIM_NOTIFIED_REFERENCES);
     const size_t count = sim->references->count;
     sim->references->count = 0;
     return count != 0 ? sim_notify_references(sim, hears, sim->references->list, count, err) : C2_OK;
@@ -67,7 +67,7 @@ static enum c2_status references_flush(struct sim *sim, bool hears, struct c2_er
 /* Splits at the page boundary (at most one: SIM_MAX_REFERENCE_BYTES), translates. */
 static void references_put(struct sim *sim, const struct sim_reference *named)
 {
-    C2_PROMISE(sim->references->count < SIM_TOLD_REFERENCES && named->size >= 1 &&
+    C2_PROMISE(sim->references->count < SIM_NOTIFIED_REFERENCES && named->size >= 1 &&
                named->size <= SIM_MAX_REFERENCE_BYTES);
     struct sim_reference *reference = &sim->references->list[sim->references->count++];
     const uint64_t here = c2_align_down(named->va.v, C2_PAGE_BYTES) + C2_PAGE_BYTES - named->va.v; /* to the boundary */
@@ -100,7 +100,7 @@ static enum c2_status references_refer(struct notified_of *notified_of, uint32_t
                                         .va = va,
                                         .past = past};
     references_put(sim, &named);
-    return sim->references->count == SIM_TOLD_REFERENCES ? references_flush(sim, notified_of->hears, err) : C2_OK;
+    return sim->references->count == SIM_NOTIFIED_REFERENCES ? references_flush(sim, notified_of->hears, err) : C2_OK;
 }
 
 /* ------------------------------------------------------------------ one record */

@@ -13,7 +13,7 @@
  *
  * Counting
  *   sim_counts counts references, caches/ counts line accesses; line_accesses is the bridge: it equals the accesses of
- *   the first data level. Counts are current after each batch; where classes have a thread (classes.c), those of
+ *   the first data level. Counts are current after each batch; where classes have a thread (classifier.c), those of
  *   the caches only when all is settled.
  *
  * Invariants (sim_check; those of sums also of each window, see window.c)

@@ -236,7 +236,7 @@ struct sim_window {
  * time; of one event, in the order of the list. A failure ends the run.
  * Misses (missed, tlb_missed) may be notified later than what the stream has behind them, and on another thread; but
  * before emptied, dropped, window, batch and finish, and to listeners of other things too before those, unless they are
- * apart (classes.c).
+ * apart (classifier.c).
  * A line access of a reference is notified so: tlb_missed, missed for the reads of its page walk, missed (on machines
  * that prefetch, each time followed by prefetched and unaided). In a phase other than MEASURE there is no notice of
  * references, misses and prefetches, but to listeners of every phase.

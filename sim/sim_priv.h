@@ -149,7 +149,7 @@ struct sim_core {
     struct sim_page pages[SIM_PAGES];
 };
 
-/* The second stage (classes.c). */
+/* The second stage (classifier.c). */
 struct sim_classifier {
     struct stream_batch *event_log; /* of records of its own; NULL: one stage */
     struct stream_sink to;
@@ -176,15 +176,15 @@ struct sim_pending_records {
 
 /* Pages of which the references that are notified last were; apart from sim_core.pages, in which what is notified would
  * push out what is simulated. */
-#define SIM_TOLD_PAGES C2_HOST_SIZE(64u, 2u)
+#define SIM_NOTIFIED_PAGES C2_HOST_SIZE(64u, 2u)
 struct sim_notified_page {
     uint64_t vpn, start; /* SIM_NOWHERE: empty; where it begins in physical memory */
 };
-#define SIM_TOLD_REFERENCES C2_HOST_SIZE(256u, 3u) /* at a time */
+#define SIM_NOTIFIED_REFERENCES C2_HOST_SIZE(256u, 3u) /* at a time */
 struct sim_references {
-    struct sim_notified_page pages[SIM_TOLD_PAGES];
+    struct sim_notified_page pages[SIM_NOTIFIED_PAGES];
     size_t count;
-    struct sim_reference list[SIM_TOLD_REFERENCES];
+    struct sim_reference list[SIM_NOTIFIED_REFERENCES];
 };
 
 /* The machine: what its cores share. */
@@ -400,7 +400,7 @@ void sim_intervals_begin(struct sim *sim, enum stream_phase phase);
 void sim_intervals_drop(struct sim *sim); /* nothing has been measured so far; phase_start is here */
 void sim_intervals_check(const struct sim *sim);
 
-/* classes.c */
+/* classifier.c */
 enum c2_status sim_classifier_create(struct sim *sim, bool apart, struct c2_error *err);
 void sim_classifier_destroy(struct sim *sim);
 void sim_classifier_use(struct sim *sim); /* the caches, or the event log, are new */
@@ -526,7 +526,7 @@ enum c2_status sim_fail_absent(const struct sim *sim, struct c2_error *err);
 bool sim_totals_hold(const struct sim *sim); /* of all since the run began; settled. For C2_PROMISE */
 enum c2_status sim_window_end(struct sim *sim, enum stream_phase next, struct c2_error *err);
 
-/* tell.c */
+/* notify.c */
 enum c2_status sim_notify_init(struct sim *sim, const struct sim_config *config, struct c2_error *err);
 enum c2_status sim_notify_memory(const struct sim *sim, bool appeared, const struct mmu_area *area,
                                  struct c2_error *err);
@@ -666,7 +666,7 @@ static inline uint32_t sim_miss_bits(struct sim_core *core, enum sim_kind kind, 
     core->untranslated ^= untranslated;
     return page->counted | (uint32_t)kind << SIM_COUNTED_KIND | untranslated;
 }
-_Static_assert(SIM_COUNTED_READS + 3 <= CACHES_BRIEF_BITS && MMU_WALK_ENTRIES < 8, "the bits are there");
+_Static_assert(SIM_COUNTED_READS + 3 <= CACHES_COMPACT_BITS && MMU_WALK_ENTRIES < 8, "the bits are there");
 
 /* C2_PROMISE: the attribution gives the same. */
 static inline bool sim_last_access_site_holds(struct sim_core *core, enum sim_kind kind, struct guest_va va,
