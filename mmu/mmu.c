@@ -25,7 +25,7 @@ static enum c2_status mmu_allocate(struct mmu **out, const struct mmu_guest_conf
     if (!mmu)
         return c2_fail_memory(err, "the address space");
     mmu->config = *config;
-    mmu_lay_out(mmu, &(struct mmu_layout){MMU_HEAP_BASE, MMU_MMAP_TOP, MMU_STACK_TOP, false});
+    mmu_lay_out(mmu, &(struct mmu_layout){MMU_HEAP_BASE, MMU_MMAP_TOP, MMU_STACK_TOP});
     mmu->space.areas.limit = AREAS_LIMIT;
     return C2_OK;
 }
@@ -40,12 +40,12 @@ void mmu_lay_out(struct mmu *mmu, const struct mmu_layout *layout)
 
 const struct mmu_layout *mmu_layout(const struct mmu *mmu) { return &mmu->layout; }
 
-void mmu_make_readable_code(struct mmu *mmu, bool does) { mmu->layout.readable_is_code = does; }
+void mmu_make_readable_code(struct mmu *mmu, bool does) { mmu->readable_is_code = does; }
 
 unsigned mmu_rights_of(const struct mmu *mmu, unsigned prot)
 {
     C2_PROMISE((prot & ~(unsigned)(MMU_READ | MMU_WRITE | MMU_EXEC)) == 0);
-    return mmu->layout.readable_is_code && prot & MMU_READ ? prot | MMU_EXEC : prot;
+    return mmu->readable_is_code && prot & MMU_READ ? prot | MMU_EXEC : prot;
 }
 
 enum c2_status mmu_create_on(struct mmu **out, const struct mmu_guest_config *config, const struct mmu_host *host,

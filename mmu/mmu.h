@@ -61,14 +61,14 @@ void mmu_destroy(struct mmu *mmu); /* releases the window */
 
 /* Where a program has what is not at an address of its own; usually as above. */
 struct mmu_layout {
-    uint64_t heap;         /* brk: the first multiple of the heap's pages from here on */
-    uint64_t mmap_top;     /* anonymous mmaps grow down from here */
-    uint64_t stack_top;    /* first byte above the stack; RSP is MMU_STACK_ROOM below */
-    bool readable_is_code; /* READ_IMPLIES_EXEC: what is mapped or protected to be read may be executed */
+    uint64_t heap;      /* brk: the first multiple of the heap's pages from here on */
+    uint64_t mmap_top;  /* anonymous mmaps grow down from here */
+    uint64_t stack_top; /* first byte above the stack; RSP is MMU_STACK_ROOM below */
 };
 void mmu_lay_out(struct mmu *mmu, const struct mmu_layout *layout); /* before the program is loaded */
 const struct mmu_layout *mmu_layout(const struct mmu *mmu);
-void mmu_make_readable_code(struct mmu *mmu, bool does); /* from now on */
+/* READ_IMPLIES_EXEC: what is mapped or protected to be read may be executed, from now on. Not so at first. */
+void mmu_make_readable_code(struct mmu *mmu, bool does);
 
 /* Enforced rights: for an engine that lets the host's processor execute the guest's loads and stores. The host's rights
  * then follow the guest's, page by page, and the accesses that fault are those for which mmu_ready() is false, whatever

@@ -18,6 +18,7 @@ struct mmu {
     struct space space; /* without frames */
     struct mmu_guest_config config;
     struct mmu_layout layout;
+    bool readable_is_code; /* mmu_make_readable_code() */
     struct mmu_host host;
     struct stream_writer *writer; /* or NULL */
     struct c2_error unwritten;    /* why a mark was not written, if its status is not C2_OK */

@@ -269,7 +269,7 @@ static void visit_layout(struct mmu *mmu, struct checkpoint *c)
     CHECKPOINT_NUMBER(c, mmu->layout.heap, MMU_TABLES_BASE);
     CHECKPOINT_NUMBER(c, mmu->layout.mmap_top, MMU_FAR_END);
     CHECKPOINT_NUMBER(c, mmu->layout.stack_top, MMU_FAR_END);
-    CHECKPOINT_NUMBER(c, mmu->layout.readable_is_code, 1);
+    CHECKPOINT_NUMBER(c, mmu->readable_is_code, 1);
     if (!is_layout(mmu))
         checkpoint_damaged(c, "a program that lies nowhere");
 }

@@ -888,7 +888,7 @@ static void a_layout_moves_heap_and_mappings(void **state)
     (void)state;
     struct both *mmu = make(MMU_SEQUENTIAL, 64);
     const uint64_t heap = BASE + 7 * PAGE;
-    mmu_lay_out(mmu->mmu, &(struct mmu_layout){heap, MMU_FAR_MMAP_TOP, MMU_FAR_STACK_TOP, false});
+    mmu_lay_out(mmu->mmu, &(struct mmu_layout){heap, MMU_FAR_MMAP_TOP, MMU_FAR_STACK_TOP});
     const struct mmu_request one = {.bytes = PAGE, .prot = RW, .host_fd = -1};
     assert_int_equal(both_brk(mmu, 0), heap);
     assert_int_equal(both_brk(mmu, heap - 1), heap);
