@@ -31,10 +31,10 @@ enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool 
                              struct line_no physical_line);
 
 /* What a level that is asked first has at hand, so that most of its hits are no call. */
-#define CACHES_TAPE_COLUMN 32u
-#define CACHES_TAPE_MISSED 36u
-#define CACHES_TAPE_BEHIND 40u
-#define CACHES_TAPE_BITS 48u
+#define CACHES_EVENT_LOG_LEVEL_INDEX 32u
+#define CACHES_EVENT_LOG_MISSED 36u
+#define CACHES_EVENT_LOG_BEHIND 40u
+#define CACHES_EVENT_LOG_BITS 48u
 struct caches_event_log_end {
     uint64_t *at, *stop; /* what comes next; behind it, room for what one access may write */
 };
@@ -126,10 +126,10 @@ void caches_expect(struct caches *caches, uint32_t slot, struct line_no physical
 bool caches_can_defer(const struct caches *caches);
 /* Before the first access, and then while the event log is empty: from now on they write on this one, and are made by
  * caches_try(), caches_try_walk(), caches_defer(), caches_defer_compactly() and caches_note() alone. room: more than
- * CACHES_TAPE_SLACK words.
+ * CACHES_EVENT_LOG_SLACK words.
  * What returns CACHES_FULL has left room for a few accesses more. The counts of levels are current when all was
  * heard. */
-#define CACHES_TAPE_SLACK 256u
+#define CACHES_EVENT_LOG_SLACK 256u
 void caches_defer_to(struct caches *caches, uint64_t *words, uint32_t room);
 /* How many words are on the event log now; it is empty then. */
 uint32_t caches_deferred(struct caches *caches);
@@ -155,8 +155,8 @@ static inline bool caches_event_log_compact(struct caches_event_log_end *event_l
 {
     uint64_t *const at = event_log->at;
     const uint64_t first = at[0], more = rest != 0;
-    uint64_t *const last = at + (first >> CACHES_TAPE_MISSED & 15);
-    at[0] = (first | (uint64_t)bits << CACHES_TAPE_BITS) + (more << CACHES_TAPE_BEHIND);
+    uint64_t *const last = at + (first >> CACHES_EVENT_LOG_MISSED & 15);
+    at[0] = (first | (uint64_t)bits << CACHES_EVENT_LOG_BITS) + (more << CACHES_EVENT_LOG_BEHIND);
     at[1] |= access_site << 32;
     last[1] = rest;
     event_log->at = last + 1 + more;
@@ -179,10 +179,10 @@ static inline uint32_t caches_count_missed(struct caches_l1_handle *l1_handle, b
     C2_PROMISE(access_site >> 32 == 0 && bits >> CACHES_COMPACT_BITS == 0);
     struct caches_event_log_end *const event_log = l1_handle->event_log;
     const enum caches_tried tried = l1_handle->missing(l1_handle, write, slot, physical_line.v,
-                                                       (uint64_t)bits << CACHES_TAPE_BITS, access_site << 32);
+                                                       (uint64_t)bits << CACHES_EVENT_LOG_BITS, access_site << 32);
     C2_PROMISE(tried == CACHES_MISSED);
     (void)tried;
-    const uint32_t missed = *event_log->at >> CACHES_TAPE_MISSED & 15;
+    const uint32_t missed = *event_log->at >> CACHES_EVENT_LOG_MISSED & 15;
     event_log->at += 1 + missed;
     return missed;
 }

@@ -370,7 +370,7 @@ static __attribute__((noinline)) enum c2_status say_else(struct cache_classifier
 
 /* ------------------------------------------------------------------ a event log */
 
-/* Any record but a brief one. words: behind its first one. */
+/* Any record but a compact one. words: behind its first one. */
 static inline __attribute__((always_inline)) enum c2_status classify_run_record(struct cache_classifier *classifier,
                                                                                 uint64_t first, const uint64_t *words,
                                                                                 const struct caches_listener *listener,

@@ -10,7 +10,7 @@
  *   misses, and where a line has one set in each level. Policies may be any, and levels inclusive, exclusive or
  *   neither. What else machines do is in contents_general.c. A usual one becomes one of those when it meets the first
  *   instruction made for caches (instructed.c); its lines stay where they are.
- *   A miss leaves behind the end of the event log what a brief record of it has: the levels that missed, and which
+ *   A miss leaves behind the end of the event log what a compact record of it has: the levels that missed, and which
  *   lines had to leave them; and before that which lines exclusive levels have lost besides. All else - shadows,
  *   classes, evictors, outcomes - is said later of what is written down of it (event_log.c, classify.c), and changes
  *   nothing here.
@@ -155,7 +155,7 @@ void cache_contents_link(struct caches *caches)
         struct caches_l1_handle *l1_handle = &level->l1_handle;
         l1_handle->caches = caches;
         l1_handle->event_log = &caches->event_log.end;
-        l1_handle->level_index_word = (uint64_t)level->number << CACHES_TAPE_COLUMN;
+        l1_handle->level_index_word = (uint64_t)level->number << CACHES_EVENT_LOG_LEVEL_INDEX;
         l1_handle->missed = l1_handle->level_index_word | EVENT_LOG_COMPACT_FIRST;
         l1_handle->word = &nothing;
         l1_handle->set_mask = l1_handle->stride = l1_handle->ways = 0;

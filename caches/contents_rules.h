@@ -236,8 +236,8 @@ static __attribute__((noinline)) void push_down(struct cache_level *level, uint3
 
 /* ------------------------------------------------------------------ levels */
 
-/* The line comes to a level. Returns what had to leave, as a brief record has it: the tag and whether it was dirty, and
- * which levels above have lost it. */
+/* The line comes to a level. Returns what had to leave, as a compact record has it: the tag and whether it was dirty,
+ * and which levels above have lost it. */
 PART uint64_t fill(struct cache_level *level, uint32_t set, uint32_t word, uint64_t name)
 {
     const uint32_t victim = put(level, set, word, name);

@@ -44,7 +44,7 @@
 
 enum c2_status cache_event_log_init(struct caches *caches, struct c2_error *err)
 {
-    caches->event_log.own = c2_alloc((OWN_WORDS + CACHES_TAPE_SLACK) * sizeof *caches->event_log.own);
+    caches->event_log.own = c2_alloc((OWN_WORDS + CACHES_EVENT_LOG_SLACK) * sizeof *caches->event_log.own);
     if (!caches->event_log.own)
         return c2_fail_memory(err, "what is to be said of a cache");
     cache_event_log_use_own(caches);
@@ -279,9 +279,9 @@ bool caches_can_defer(const struct caches *caches) { return caches->usual; }
 
 void caches_defer_to(struct caches *caches, uint64_t *words, uint32_t room)
 {
-    C2_ASSERT(caches->usual && caches->event_log.end.at == caches->event_log.words && room > CACHES_TAPE_SLACK);
+    C2_ASSERT(caches->usual && caches->event_log.end.at == caches->event_log.words && room > CACHES_EVENT_LOG_SLACK);
     caches->event_log.end.at = caches->event_log.words = words;
-    caches->event_log.end.stop = words + room - CACHES_TAPE_SLACK;
+    caches->event_log.end.stop = words + room - CACHES_EVENT_LOG_SLACK;
 }
 
 uint32_t caches_deferred(struct caches *caches)

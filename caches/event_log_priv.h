@@ -2,20 +2,20 @@
  *
  * The event log between the contents of a machine and its classes. The model card is in event_log.c.
  */
-#ifndef C2_TAPE_PRIV_H
-#define C2_TAPE_PRIV_H
+#ifndef C2_EVENT_LOG_PRIV_H
+#define C2_EVENT_LOG_PRIV_H
 
 #include "caches/hierarchy_priv.h"
 #include "caches/rows_priv.h"
 
 /* The first word of a record. Slot 32 bits, level index 4, levels missed 4, words behind it 7, whether these are those
- * of a brief one; of such a one, the caller's bits. */
-#define EVENT_LOG_LEVEL_INDEX CACHES_TAPE_COLUMN
-#define EVENT_LOG_MISSED CACHES_TAPE_MISSED
-#define EVENT_LOG_BEHIND CACHES_TAPE_BEHIND
+ * of a compact one; of such a one, the caller's bits. */
+#define EVENT_LOG_LEVEL_INDEX CACHES_EVENT_LOG_LEVEL_INDEX
+#define EVENT_LOG_MISSED CACHES_EVENT_LOG_MISSED
+#define EVENT_LOG_BEHIND CACHES_EVENT_LOG_BEHIND
 #define EVENT_LOG_BEHIND_MASK 127u
 #define EVENT_LOG_IS_COMPACT (UINT64_C(1) << 47)
-#define EVENT_LOG_BITS CACHES_TAPE_BITS
+#define EVENT_LOG_BITS CACHES_EVENT_LOG_BITS
 _Static_assert(EVENT_LOG_BITS + CACHES_COMPACT_BITS == 64, "the caller's bits are the last");
 #define EVENT_LOG_SHAPE ((UINT64_C(1) << EVENT_LOG_BITS) - (UINT64_C(1) << EVENT_LOG_LEVEL_INDEX))
 #define EVENT_LOG_COMPACT_FIRST \
@@ -27,7 +27,7 @@ _Static_assert(EVENT_LOG_BITS + CACHES_COMPACT_BITS == 64, "the caller's bits ar
 #define EVENT_LOG_PUSHED UINT64_C(13)  /* what the miss behind it does besides, two words each; */
 #define EVENT_LOG_NOTE UINT64_C(14)    /* the caller's own words; */
 #define EVENT_LOG_GROUP UINT64_C(15)   /* a new group of lines, and its key */
-/* Of the victims in a brief record: whether it was dirty. */
+/* Of the victims in a compact record: whether it was dirty. */
 #define EVENT_LOG_LEFT_DIRTY (UINT32_C(1) << 31)
 #define EVENT_LOG_HEAD \
     (1 + CACHES_NOTED)        /* words behind the first one of a miss or note: the access site, and the caller's */
@@ -35,7 +35,7 @@ _Static_assert(EVENT_LOG_BITS + CACHES_COMPACT_BITS == 64, "the caller's bits ar
 _Static_assert(CACHES_MAX_LEVELS + 1 < EVENT_LOG_PLACED && CACHES_MAX_LEVELS + 1 <= 8, "columns");
 _Static_assert(CACHES_MAX_LEVELS * 8 <= EVENT_LOG_PASSING, "the last word of a miss");
 
-/* The word of a set that had to leave, as brief records have it: the tag, and above it whether it was dirty. */
+/* The word of a set that had to leave, as compact records have it: the tag, and above it whether it was dirty. */
 static inline uint32_t event_log_left(uint32_t word)
 {
     _Static_assert(CACHE_SETS_DIRTY == 1, "the lowest bit becomes the highest");

@@ -97,7 +97,7 @@ void caches_log_next(struct caches_log *log, struct caches_log_record *out)
 void caches_note_placed(struct caches *caches, uint32_t slot, const uint64_t *first, uint32_t count)
 {
     C2_ASSERT(count >= 1 && count <= CACHES_FOLLOWERS && !cache_event_log_is_own(caches));
-    _Static_assert(CACHES_FOLLOWERS <= EVENT_LOG_BEHIND_MASK && 2 * CACHES_FOLLOWERS < CACHES_TAPE_SLACK,
+    _Static_assert(CACHES_FOLLOWERS <= EVENT_LOG_BEHIND_MASK && 2 * CACHES_FOLLOWERS < CACHES_EVENT_LOG_SLACK,
                    "there is room");
     cache_event_log_put(caches, EVENT_LOG_PLACED << EVENT_LOG_LEVEL_INDEX | (uint64_t)count << EVENT_LOG_BEHIND | slot);
     for (uint32_t i = 0; i < count; i++)

@@ -22,7 +22,7 @@ struct cache_pushed {
  * of levels that are filled. */
 #define CACHE_MAX_PUSHED (CACHES_MAX_LEVELS * CACHES_MAX_LEVELS / 4 + 1 + CACHES_MAX_LEVELS)
 
-/* Of an access that missed, what is not in the brief record at the end of the event log. */
+/* Of an access that missed, what is not in the compact record at the end of the event log. */
 struct cache_trail {
     uint32_t set[CACHES_MAX_LEVELS]; /* of levels that missed, counted from the one asked first, which of usual machines
                                         is not among them; through all slices, from 0 */
@@ -39,7 +39,7 @@ struct cache_trail {
 
 struct caches;
 /* An access of a usual machine that begins at the level of this handle, as far as contents go; line: its physical
- * number. A hit is written on the event log; of a miss (CACHES_MISSED) there is a brief record behind its end, and
+ * number. A hit is written on the event log; of a miss (CACHES_MISSED) there is a compact record behind its end, and
  * the trail. */
 typedef enum caches_tried cache_access_function(struct caches_l1_handle *l1_handle, bool write, uint32_t slot,
                                                 uint64_t line);

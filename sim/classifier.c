@@ -267,7 +267,7 @@ static bool suits_a_thread(const struct sim *sim)
 
 void sim_classifier_use(struct sim *sim)
 {
-    _Static_assert(STREAM_BATCH_WORDS > CACHES_TAPE_SLACK, "a batch has room for the accesses behind CACHES_FULL");
+    _Static_assert(STREAM_BATCH_WORDS > CACHES_EVENT_LOG_SLACK, "a batch has room for the accesses behind CACHES_FULL");
     if (sim->classifier.event_log)
         caches_defer_to(sim->caches, sim->classifier.event_log->words, STREAM_BATCH_WORDS);
 }

@@ -30,7 +30,7 @@ struct hot {
  * level alone: a word for a fetch, two for a reference; a call looks to its own. */
 #define STRIDE C2_HOST_SIZE(16, 2)
 #define ROOM (STRIDE * (SIM_PLAN_LINES + 2) + 2 * SIM_PLAN_MOST)
-_Static_assert(ROOM < STREAM_BATCH_WORDS - CACHES_TAPE_SLACK, "an event log has room for more");
+_Static_assert(ROOM < STREAM_BATCH_WORDS - CACHES_EVENT_LOG_SLACK, "an event log has room for more");
 
 #define PAGE_BYTES_SHIFT 6u /* of struct sim_page */
 
