@@ -207,9 +207,12 @@ static void test_other_files_and_versions(void **state)
     assert_int_equal(checkpoint_finish(c, &err), C2_OK);
     checkpoint_close(c);
     fclose(to);
-    assert_refused(other.at, other.count, C2_ERR_UNSUPPORTED,
-                   "the checkpoint FILE is of c2emu 9.9, format 9, and this is c2emu 1.2.3, format 9: restore it with "
-                   "the c2emu that made it, or make it again with this one");
+    char expected[160];
+    snprintf(expected, sizeof expected,
+             "the checkpoint FILE is of c2emu 9.9, format %u, and this is c2emu 1.2.3, format %u: restore it with "
+             "the c2emu that made it, or make it again with this one",
+             CHECKPOINT_FORMAT, CHECKPOINT_FORMAT);
+    assert_refused(other.at, other.count, C2_ERR_UNSUPPORTED, expected);
     assert_refused("\x7f"
                    "ELF and more",
                    13, C2_ERR_FORMAT,
