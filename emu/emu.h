@@ -106,6 +106,7 @@ enum emu_end_kind {
     EMU_EXITED,      /* status */
     EMU_KILLED,      /* by `signal`, at rip, with fault address where it has one */
     EMU_REFUSED,     /* an instruction that cannot be executed rightly, at rip */
+    EMU_EXHAUSTED,   /* what processes have in common has no room for more */
     EMU_INTERRUPTED, /* emu_interrupt */
     EMU_STOPPED,     /* config.moment, which ends the run */
     EMU_EXECUTED,    /* it is another program now: syscalls_take_program */
@@ -120,7 +121,7 @@ struct emu_end {
     struct guest_va address; /* of the fault; valid if has_address */
     bool has_address;
     char disassembly[160]; /* of the instruction at rip, AT&T syntax; of KILLED and REFUSED; "": it cannot be read */
-    char refusal[256];
+    char refusal[256];     /* why; of REFUSED and EXHAUSTED */
     char *stacks; /* of a deadlock: lines that say what each thread waits for, and where; the caller's to free() */
 };
 

@@ -30,6 +30,7 @@ struct emu {
     uint64_t turn;               /* instructions at which the process's turn began */
     enum turns_news news;        /* why no turn has come, when none has */
     bool interrupted;            /* from outside, while it waited for its turn */
+    bool exhausted;              /* so that its turn could not begin: *err */
     uint64_t phase_end;          /* instructions; UINT64_MAX: that of the run */
     uint64_t tick;               /* instructions at which progress is told next */
     uint64_t checkpoint_trigger; /* instructions; UINT64_MAX: it has been, or never comes */
@@ -53,7 +54,8 @@ enum c2_status emu_mark_thread(struct emu *emu, const struct emu_thread *thread,
 
 /* ------------------------------------------------------------------ events.c
  * Each bool says whether the guest goes on. */
-bool emu_finish(struct emu *emu, enum emu_end_kind kind); /* false: the run has ended so */
+bool emu_finish(struct emu *emu, enum emu_end_kind kind);                    /* false: the run has ended so */
+bool emu_stop_for(struct emu *emu, enum emu_end_kind kind, const char *why); /* the same, for a reason */
 bool emu_deadlocked(struct emu *emu); /* the same: none of the threads can ever go on; *err says so */
 bool emu_raise_pending(struct emu *emu);
 void emu_set_result(struct emu *emu, const struct syscalls_cpu *before, const struct syscalls_result *result);

@@ -9,6 +9,7 @@
 #include "emu/emu_priv.h"
 
 #include <signal.h>
+#include <string.h>
 
 #include "watch/arrival.h"
 #include "emu/disassemble_priv.h"
@@ -44,12 +45,12 @@ static bool killed(struct emu *emu, int sig, int code)
     return emu_finish(emu, EMU_KILLED);
 }
 
-static bool events_refused(struct emu *emu, const char *why)
+bool emu_stop_for(struct emu *emu, enum emu_end_kind kind, const char *why)
 {
     _Static_assert(sizeof emu->end->refusal == sizeof((struct engine_event *)0)->refusal, "no refusal is cut");
-    C2_ASSERT(why);
+    C2_ASSERT(why && strlen(why) < sizeof emu->end->refusal);
     snprintf(emu->end->refusal, sizeof emu->end->refusal, "%s", why);
-    return emu_finish(emu, EMU_REFUSED);
+    return emu_finish(emu, kind);
 }
 
 /* None of the threads can ever go on; *err says so. */
@@ -284,7 +285,7 @@ bool emu_on_event(struct emu *emu, const struct engine_event *event)
     case ENGINE_TRAP:
         return on_trap(emu, event);
     case ENGINE_REFUSED:
-        return events_refused(emu, event->refusal);
+        return emu_stop_for(emu, EMU_REFUSED, event->refusal);
     case ENGINE_INTERRUPT:
         return emu_finish(emu, EMU_INTERRUPTED);
     default:

@@ -6,10 +6,10 @@
 
 void emu_end_without_turn(struct emu *emu)
 {
-    if (emu->interrupted)
-        emu_finish(emu, EMU_INTERRUPTED);
+    if (emu->exhausted)
+        emu_stop_for(emu, EMU_EXHAUSTED, emu->err->text);
     else
-        emu_finish(emu, EMU_ABANDONED);
+        emu_finish(emu, emu->interrupted ? EMU_INTERRUPTED : EMU_ABANDONED);
 }
 
 bool emu_take_over(struct emu *emu, enum turns_news news, uint64_t now)
@@ -18,11 +18,11 @@ bool emu_take_over(struct emu *emu, enum turns_news news, uint64_t now)
     emu->turn = emu_instructions(emu);
     if (news == TURNS_STUCK || news == TURNS_BROKEN)
         return false;
-    syscalls_take_turn(emu->config.kernel, emu->turn, now);
+    emu->exhausted = syscalls_take_turn(emu->config.kernel, emu->turn, now, emu->err) != C2_OK;
     emu->interrupted = syscalls_is_interrupted(emu->config.kernel);
     if (news == TURNS_OUTSIDE)
         syscalls_look_outside(emu->config.kernel);
-    return !emu->interrupted;
+    return !emu->interrupted && !emu->exhausted;
 }
 
 /* The thread that runs leaves the engine. */
@@ -140,7 +140,10 @@ bool emu_is_quiet(void *self)
     return turns_are_quiet(emu->config.family.turns, syscalls_events(emu->config.kernel));
 }
 
-static bool has_lost_turn(const struct emu *emu) { return emu->interrupted || emu->news == TURNS_BROKEN; }
+static bool has_lost_turn(const struct emu *emu)
+{
+    return emu->exhausted || emu->interrupted || emu->news == TURNS_BROKEN;
+}
 
 /* One thread's turn is over, and that of the next one that goes on begins; which it is again, where it is alone. */
 static bool rounds_take_turn(struct emu *emu)

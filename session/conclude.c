@@ -7,8 +7,9 @@
  *   finished, and the text goes to standard error.
  *
  * Invariants
- *   A run that c2emu could not carry to its end, for a refused instruction or a failure of its own, reports nothing:
- *   half a count is no count. One that was interrupted reports what was done.
+ *   A run that ends by a failure of c2emu's own reports nothing: what was counted may be wrong. One that was
+ *   interrupted reports what was done, and so does one that is cut: by a refused instruction, or where memory in common
+ *   is exhausted.
  */
 #include "session/run_priv.h"
 #include "sim/sim.h"
@@ -170,7 +171,7 @@ static int run_write_all(struct run *run, struct report_run *report, struct c2_e
 /* How a child ended is its parent's affair, but that c2emu cannot go on with it. */
 static bool run_is_told(const struct emu_end *end, const struct session_process *process)
 {
-    return end->kind == EMU_REFUSED || (end->kind != EMU_STOPPED && end->kind != EMU_EXECUTED && !process->forked);
+    return session_is_cut(end) || (end->kind != EMU_STOPPED && end->kind != EMU_EXECUTED && !process->forked);
 }
 
 /* The guest has ended; returns the exit status. */
@@ -207,7 +208,7 @@ int session_run_conclude(struct run *run, const struct emu_end *end, struct c2_e
     if (found == C2_OK)
         tell_functions(run);
     struct report_run report = run_describe(run, end, ending), against;
-    if (run->points && end->kind == EMU_REFUSED) /* points of a part stand for no run */
+    if (run->points && session_is_cut(end)) /* points of a part stand for no run */
         return SESSION_EXIT_FAILED;
     if (run->points)
         return session_points_finish(run->points, err) == C2_OK ? report.exit_status

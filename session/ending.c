@@ -21,12 +21,15 @@ int session_exit_status(const struct emu_end *end, int interrupting_signal)
     case EMU_EXECUTED:
         return 0;
     case EMU_REFUSED:
+    case EMU_EXHAUSTED:
     case EMU_FAILED:
     case EMU_ABANDONED:
         break;
     }
     return SESSION_EXIT_FAILED;
 }
+
+bool session_is_cut(const struct emu_end *end) { return end->kind == EMU_REFUSED || end->kind == EMU_EXHAUSTED; }
 
 int session_load_status(enum c2_status status)
 {
@@ -90,6 +93,8 @@ const char *session_ending_text(char *buffer, size_t bytes, const struct emu_end
     }
     if (end->kind == EMU_REFUSED)
         return refusal_text(&words, end, symbols);
+    if (end->kind == EMU_EXHAUSTED)
+        return end->refusal;
     if (end->kind != EMU_KILLED)
         return NULL;
     c2_say(&words, "killed by %s", syscalls_signal_name(end->signal));

@@ -405,7 +405,7 @@ void session_process_ended(struct session_process *process, const struct emu_end
                            uint64_t instructions)
 {
     process->ran = true;
-    process->failed = end->kind == EMU_FAILED || end->kind == EMU_REFUSED || end->kind == EMU_ABANDONED;
+    process->failed = end->kind == EMU_FAILED || session_is_cut(end) || end->kind == EMU_ABANDONED;
     process->interrupted_by = end->kind == EMU_INTERRUPTED ? interrupting_signal : 0;
     process->ending = end->kind == EMU_KILLED ? end->signal : session_exit_status(end, interrupting_signal) << 8;
     process->instructions = instructions;

@@ -455,6 +455,8 @@ enum c2_status session_program_options(struct session_options *out, struct sessi
 
 /* ------------------------------------------------------------------ ending.c: how the guest ended, in words */
 int session_exit_status(const struct emu_end *end, int interrupting_signal);
+/* The rest of it cannot be run; what was run is reported. */
+bool session_is_cut(const struct emu_end *end);
 /* The status for a program that could not be loaded. */
 int session_load_status(enum c2_status status);
 /* "killed by SIGSEGV at address 0x0: mov (%rax),%eax at 0x401136 in main (crash.c:5)", "interrupted by SIGINT", or NULL

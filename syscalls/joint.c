@@ -12,6 +12,8 @@
  *
  * Invariants
  *   Versions rise. No page is in the store twice.
+ *   A store without room for a page is full for good: whoever gets the turn behind that fails, for it would read what
+ *   is not so.
  *
  * Cost
  *   Of a turn: the host's map of the pages, and a comparison of each page that is in the store.
@@ -43,6 +45,7 @@ struct joint_store {
     uint64_t version;
     uint64_t brk, areas_version;
     uint32_t members, areas, pages;
+    bool full; /* a page was written for which there was no room */
     struct joint_area area[AREAS_MOST];
     struct joint_page page[PAGES_MOST];
     uint32_t index[INDEX_SIZE]; /* 1 + the page's place, by a hash of its address; 0: free */
@@ -72,6 +75,7 @@ int64_t joint_begin(struct syscalls *kernel)
         joint->store = at;
         joint->store->members = 1;
         joint->store->number = (uint64_t)kernel->pid << 32;
+        joint->most = joint->most ? joint->most : PAGES_MOST;
         words_renumber(kernel, joint->store->number);
     }
     joint->store->members++;
@@ -115,7 +119,9 @@ static void add_page(struct syscalls *kernel, uint64_t address)
     uint32_t *place = joint_index(store, address);
     if (*place != 0)
         return;
-    C2_ASSERT(store->pages < PAGES_MOST);
+    store->full = store->full || store->pages >= kernel->joint.most;
+    if (store->full)
+        return;
     store->page[store->pages] = (struct joint_page){address, ++store->version};
     memcpy(store->bytes[store->pages], guest_pointer(address), C2_PAGE_BYTES);
     *place = ++store->pages;
@@ -256,11 +262,27 @@ void joint_give(struct syscalls *kernel)
     kernel->joint.seen = kernel->joint.store->version;
 }
 
-void joint_take(struct syscalls *kernel)
+static enum c2_status refuse_full(const struct joint *joint, struct c2_error *err)
 {
-    if (!kernel->joint.store || kernel->joint.seen == kernel->joint.store->version)
-        return;
+    char size[32];
+    return c2_fail(err, C2_ERR_EXHAUSTED,
+                   "memory in common is exhausted: processes of the program that have one memory (clone with CLONE_VM) "
+                   "have written more than %s of it, the most that is kept for them; let the program use threads, or "
+                   "less memory",
+                   c2_size_text(size, (uint64_t)joint->most * C2_PAGE_BYTES));
+}
+
+enum c2_status joint_take(struct syscalls *kernel, struct c2_error *err)
+{
+    const struct joint *joint = &kernel->joint;
+    if (!joint->store)
+        return C2_OK;
+    if (joint->store->full)
+        return refuse_full(joint, err);
+    if (joint->seen == joint->store->version)
+        return C2_OK;
     take_areas(kernel);
     take_pages(kernel);
-    kernel->joint.seen = kernel->joint.store->version;
+    kernel->joint.seen = joint->store->version;
+    return C2_OK;
 }

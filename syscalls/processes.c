@@ -793,12 +793,12 @@ void syscalls_give_turn(struct syscalls *kernel, uint64_t instructions)
     joint_give(kernel);
 }
 
-void syscalls_take_turn(struct syscalls *kernel, uint64_t instructions, uint64_t now)
+enum c2_status syscalls_take_turn(struct syscalls *kernel, uint64_t instructions, uint64_t now, struct c2_error *err)
 {
     struct processes_sent *sent = sent_to(kernel, processes_self(kernel));
     const uint64_t mine = syscalls_time_ns(kernel, instructions);
     kernel->slept_ns += now > mine ? now - mine : 0;
-    joint_take(kernel);
+    const enum c2_status status = joint_take(kernel, err);
     for (uint32_t i = 0; i < sent->count; i++) {
         struct kernel_thread *thread = threads_find(kernel, sent->list[i].thread);
         if (thread || sent->list[i].thread == 0) /* else it has ended meanwhile */
@@ -809,6 +809,7 @@ void syscalls_take_turn(struct syscalls *kernel, uint64_t instructions, uint64_t
     mqueue_take_notices(kernel);
     stops_tell(kernel);
     syscalls_expire(kernel, instructions);
+    return status;
 }
 
 /* ------------------------------------------------------------------ signals to others */

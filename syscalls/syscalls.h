@@ -162,9 +162,10 @@ void syscalls_leave_memory(struct syscalls *kernel);
 /* All programs of the process have ended. status: as wait4 tells it. Returns guest time. */
 uint64_t syscalls_end(struct syscalls *kernel, int status, uint64_t instructions);
 bool syscalls_has_company(const struct syscalls *kernel); /* other processes run */
-/* Before another process goes on, and when the turn has come back, at guest time `now`. */
+/* Before another process goes on, and when the turn has come back, at guest time `now`. C2_ERR_EXHAUSTED:
+ * memory that it has in common with others is not to be had. */
 void syscalls_give_turn(struct syscalls *kernel, uint64_t instructions);
-void syscalls_take_turn(struct syscalls *kernel, uint64_t instructions, uint64_t now);
+enum c2_status syscalls_take_turn(struct syscalls *kernel, uint64_t instructions, uint64_t now, struct c2_error *err);
 /* What the threads wait for, all together: the first moment (UINT64_MAX: none), and whether others than the guest can
  * let one go on; for those the host waits a little. */
 uint64_t syscalls_next_time(const struct syscalls *kernel);

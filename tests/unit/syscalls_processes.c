@@ -42,13 +42,15 @@ static int64_t start(void)
     return pid;
 }
 
-static void take_turn(void)
+static enum c2_status turn_comes(void)
 {
-    syscalls_take_turn(g.kernel, g.instructions, syscalls_time_ns(g.kernel, g.instructions));
+    return syscalls_take_turn(g.kernel, g.instructions, syscalls_time_ns(g.kernel, g.instructions), &g.err);
 }
 
-/* It has the turn, does that, and ends so or does not (GOES_ON); then it is the caller's turn again. */
-static void runs(int64_t pid, void (*body)(void), int status)
+static void take_turn(void) { REQUIRE(turn_comes() == C2_OK); }
+
+/* It has the turn, does that, and ends so or does not (GOES_ON); then it is the caller's turn again, or fails to. */
+static enum c2_status has_run(int64_t pid, void (*body)(void), int status)
 {
     int host_status;
     syscalls_give_turn(g.kernel, g.instructions);
@@ -68,8 +70,10 @@ static void runs(int64_t pid, void (*body)(void), int status)
     if (host_status != 0 && !in_child)
         fail_msg("child %d: status %x, of the line modulo 127, and 1", (int)pid, host_status);
     REQUIRE(host_status == 0);
-    take_turn();
+    return turn_comes();
 }
+
+static void runs(int64_t pid, void (*body)(void), int status) { REQUIRE(has_run(pid, body, status) == C2_OK); }
 
 static int64_t wait_for(int64_t pid, int *status, int options)
 {
@@ -412,6 +416,64 @@ static void vfork_holds(void **state)
     }
 }
 
+enum { ROOM = 16 }; /* pages of memory in common */
+
+static void write_pages(unsigned count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        ((char *)GUEST_ARENA)[i * C2_PAGE_BYTES] = (char)(i + 1);
+}
+
+static void writes_pages_that_fit(void)
+{
+    write_pages(ROOM / 2);
+    syscalls_give_turn(g.kernel, g.instructions);
+}
+
+static void writes_one_too_many(void)
+{
+    write_pages(ROOM + 1);
+    syscalls_give_turn(g.kernel, g.instructions);
+}
+
+static void leaves_one_too_many(void)
+{
+    write_pages(ROOM + 1);
+    syscalls_leave_memory(g.kernel);
+}
+
+static int64_t start_in_common(void)
+{
+    const int64_t pid = CALL(clone, CLONE_VM | SIGCHLD, 0, NULL, NULL, 0);
+    REQUIRE(g.result.action == SYSCALLS_FORK);
+    return pid;
+}
+
+static void memory_in_common_is_exhausted(void **state)
+{
+    (void)state;
+    static const char said[] = "memory in common is exhausted: processes of the program that have one memory (clone "
+                               "with CLONE_VM) have written more than 64 KiB of it, the most that is kept for them; "
+                               "let the program use threads, or less memory";
+    g.kernel->joint.most = ROOM;
+    const int64_t fits = start_in_common();
+    runs(fits, writes_pages_that_fit, GOES_ON);
+    assert_int_equal(((char *)GUEST_ARENA)[C2_PAGE_BYTES], 2);
+    assert_int_equal(has_run(fits, writes_one_too_many, GOES_ON), C2_ERR_EXHAUSTED);
+    assert_string_equal(g.err.text, said);
+    g.err.text[0] = 0;
+    syscalls_give_turn(g.kernel, g.instructions); /* however often it comes */
+    assert_int_equal(turn_comes(), C2_ERR_EXHAUSTED);
+    assert_string_equal(g.err.text, said);
+}
+
+static void a_member_leaves_too_much(void **state)
+{
+    (void)state;
+    g.kernel->joint.most = ROOM;
+    assert_int_equal(has_run(start_in_common(), leaves_one_too_many, 0), C2_ERR_EXHAUSTED);
+}
+
 static void as_many_as_there_are(void **state)
 {
     (void)state;
@@ -446,6 +508,8 @@ int main(void)
         TEST(ignored_children),
         TEST(signals_between_processes),
         TEST(vfork_holds),
+        TEST(memory_in_common_is_exhausted),
+        TEST(a_member_leaves_too_much),
         TEST(as_many_as_there_are),
     };
     return cmocka_run_group_tests_name("syscalls_processes", tests, NULL, NULL);

@@ -187,8 +187,9 @@ static const char head[] =
     "**Processes that share**: what a child of vfork has written in its parent's memory is there when the parent goes\n"
     "on. Processes made by clone with CLONE_VM, without CLONE_VFORK and CLONE_THREAD, have one memory and wait for\n"
     "each other as they like; mappings of files and shared memory that one of them makes stay its own, as do all of\n"
-    "a child of vfork. CLONE_FILES, CLONE_FS, CLONE_SIGHAND and CLONE_SYSVSEM without CLONE_THREAD are ENOSYS, with\n"
-    "a message: each process of the run is one of the host, whose descriptors and directory are its own.\n"
+    "a child of vfork. Where they have written more than 8 GiB the run ends with a message. CLONE_FILES, CLONE_FS,\n"
+    "CLONE_SIGHAND and CLONE_SYSVSEM without CLONE_THREAD are ENOSYS, with a message: each process of the run is\n"
+    "one of the host, whose descriptors and directory are its own.\n"
     "\n"
     "**Signals** come from faults, broken pipes, timers and the program itself. Handlers, masks and alternate\n"
     "stacks work, and so does stopping.\n";
