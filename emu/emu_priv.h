@@ -27,7 +27,8 @@ struct emu {
     struct schedule *schedule;
     struct emu_thread *thread;   /* the one that runs */
     bool blocked;                /* it waits in its call */
-    uint64_t turn;               /* instructions at which the process's turn began */
+    uint64_t turn;               /* instructions at which the process's turn began, */
+    uint64_t turn_events;        /* and events (syscalls_events) */
     enum turns_news news;        /* why no turn has come, when none has */
     bool interrupted;            /* from outside, while it waited for its turn */
     bool exhausted;              /* so that its turn could not begin: *err */

@@ -18,6 +18,7 @@ bool emu_take_over(struct emu *emu, enum turns_news news, uint64_t now)
     emu->turn = emu_instructions(emu);
     if (news == TURNS_STUCK || news == TURNS_BROKEN)
         return false;
+    emu->turn_events = syscalls_events(emu->config.kernel);
     emu->exhausted = syscalls_take_turn(emu->config.kernel, emu->turn, now, emu->err) != C2_OK;
     emu->interrupted = syscalls_is_interrupted(emu->config.kernel);
     if (news == TURNS_OUTSIDE)
@@ -114,7 +115,7 @@ static bool share_turn(struct emu *emu, bool ready)
     struct syscalls *kernel = emu->config.kernel;
     const uint64_t instructions = emu_instructions(emu);
     const struct turns_state state = {.ready = ready,
-                                      .moved = instructions != emu->turn,
+                                      .moved = instructions != emu->turn || syscalls_events(kernel) != emu->turn_events,
                                       .asleep = !ready && syscalls_is_asleep(kernel),
                                       .events = syscalls_events(kernel),
                                       .outside = syscalls_waits_outside(kernel),

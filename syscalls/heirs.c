@@ -63,17 +63,23 @@ int64_t heirs_advise(struct call *c, uint64_t start, uint64_t end, int advice)
 }
 
 /* What the host has no memory for stays as it was. */
-void syscalls_child_inherits(struct syscalls *kernel)
+static void lose_what_is_kept_back(struct syscalls *kernel)
 {
     const struct page_ranges *lost = &kernel->heirs.kept_back, *wiped = &kernel->heirs.wiped;
-    if (kernel->start.flags & CLONE_VM)
-        return;
     for (uint32_t i = 0; i < wiped->count; i++)
         (void)mmu_discard(kernel->mmu, wiped->list[i].start, wiped->list[i].end - wiped->list[i].start);
     for (uint32_t i = 0; i < lost->count; i++)
         (void)mmu_unmap(kernel->mmu, lost->list[i].start, lost->list[i].end - lost->list[i].start);
     kernel->remapped |= lost->count > 0;
     ranges_clear(&kernel->heirs.kept_back);
+}
+
+void syscalls_child_inherits(struct syscalls *kernel)
+{
+    if (!(kernel->start.flags & CLONE_VM))
+        lose_what_is_kept_back(kernel);
+    kernel->unborn = false;
+    remote_serve(kernel);
 }
 
 void heirs_checkpoint(struct heirs *heirs, struct checkpoint *c)

@@ -47,6 +47,7 @@ enum kernel_wait_kind {
     KERNEL_WAITS_WORDS,  /* futex_waitv: as WORD, at one of several */
     KERNEL_WAITS_OBJECT, /* System V IPC: `word` is its place among the waiters */
     KERNEL_WAITS_TAKEN,  /* one of `signals`, which is pending, is taken: it has stopped the process, which goes on */
+    KERNEL_WAITS_MEMORY, /* another process's: of the transfer `word` - 1, or 0, any that is free; no signal ends it */
 };
 #define KERNEL_NEVER UINT64_MAX
 #define KERNEL_LAST_NS (UINT64_MAX / 4) /* where guest time stops: it is as good as never */
@@ -119,6 +120,7 @@ struct syscalls {
     struct locked locked;
     struct heirs heirs;
     struct joint joint;
+    bool unborn;   /* a child whose stream has not begun: nothing touches its memory yet */
     bool remapped; /* since mapped_bytes was looked for (views.c) */
     uint64_t physical_bytes;
     uint32_t processors;

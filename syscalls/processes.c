@@ -142,7 +142,7 @@ bool syscalls_is_asleep(const struct syscalls *kernel)
 {
     const uint32_t kinds = 1u << KERNEL_WAITS_CHILD | 1u << KERNEL_WAITS_VFORK | 1u << KERNEL_WAITS_SIGNAL |
                            1u << KERNEL_WAITS_OBJECT | 1u << KERNEL_WAITS_TIME | 1u << KERNEL_WAITS_WORD |
-                           1u << KERNEL_WAITS_WORDS | 1u << KERNEL_WAITS_OWNER;
+                           1u << KERNEL_WAITS_WORDS | 1u << KERNEL_WAITS_OWNER | 1u << KERNEL_WAITS_MEMORY;
     for (uint32_t i = 0; i < kernel->thread_count && !stops_is_stopped(kernel); i++)
         if (!(kinds >> kernel->threads[i]->wait.kind & 1))
             return false;
@@ -244,6 +244,7 @@ static struct process *processes_add(struct call *c, const struct processes_star
                                         .holds_parent = start->flags & CLONE_VFORK,
                                         .ignores_children = self->ignores_children,
                                         .oom_score_adj = self->oom_score_adj,
+                                        .undumpable = kernel->identity.dumpable != 1,
                                         .detached = self->detached,
                                         .exit_signal = start->flags & CLONE_PARENT ? self->exit_signal
                                                                                    : start->exit_signal};
@@ -366,6 +367,7 @@ void syscalls_become_child(struct syscalls *kernel, uint32_t child, uint64_t ins
     struct c2_error err;
     struct call c = {.kernel = kernel, .result = &result, .err = &err};
     restart_clocks(kernel, instructions);
+    kernel->unborn = true;
     kernel->pid = child;
     kernel->self = processes_find(kernel, child);
     words_become_child(kernel);
@@ -452,6 +454,7 @@ void processes_executed(struct syscalls *kernel)
     if (processes_self(kernel)->pid != IDENTITY_PID)
         processes_self(kernel)->exit_signal = SIGCHLD;
     release_parent(kernel);
+    remote_forget(kernel);
 }
 
 /* ------------------------------------------------------------------ ending */
@@ -538,6 +541,7 @@ uint64_t syscalls_end(struct syscalls *kernel, int status, uint64_t instructions
     leave_children(kernel);
     ipc_end(kernel);
     words_leave(kernel);
+    remote_forget(kernel);
     priorities_end_others(kernel, kernel->pid, 0, 0);
     fds_destroy(&kernel->fds); /* readers of its pipes see their end */
     terminals_end(kernel);
@@ -786,6 +790,7 @@ void syscalls_give_turn(struct syscalls *kernel, uint64_t instructions)
     struct process *self = processes_self(kernel);
     self->waits_for = waits_for(kernel);
     self->death_signal = kernel->threads[0]->death_signal;
+    self->undumpable = kernel->identity.dumpable != 1;
     views_publish(kernel, instructions);
     const bool ignored = action->handler == (uint64_t)(uintptr_t)SIG_IGN;
     self->ignores_children = ignored || action->flags & SA_NOCLDWAIT;
@@ -799,6 +804,8 @@ enum c2_status syscalls_take_turn(struct syscalls *kernel, uint64_t instructions
     const uint64_t mine = syscalls_time_ns(kernel, instructions);
     kernel->slept_ns += now > mine ? now - mine : 0;
     const enum c2_status status = joint_take(kernel, err);
+    if (!kernel->unborn)
+        remote_serve(kernel);
     for (uint32_t i = 0; i < sent->count; i++) {
         struct kernel_thread *thread = threads_find(kernel, sent->list[i].thread);
         if (thread || sent->list[i].thread == 0) /* else it has ended meanwhile */

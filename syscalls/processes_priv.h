@@ -9,6 +9,7 @@
 
 #include "syscalls/identity_priv.h"
 #include "syscalls/priorities_priv.h"
+#include "syscalls/remote_priv.h"
 #include "syscalls/signals_priv.h"
 #include "syscalls/words_priv.h"
 
@@ -56,6 +57,7 @@ struct process {
     bool ignores_children; /* those that end have no parent to wait: SIGCHLD is ignored, or SA_NOCLDWAIT */
     bool adopts;           /* PR_SET_CHILD_SUBREAPER: orphans below it become its children */
     int death_signal;      /* when its parent ends; 0: none. As of when its turn ended */
+    bool undumpable;       /* PR_SET_DUMPABLE: its memory is nobody else's to look into. The same */
     bool ignores_stops;    /* no SIGCHLD when they stop or go on: it is ignored, or SA_NOCLDSTOP */
     int oom_score_adj;     /* -1000 to 1000: kept; there is no want of memory that it would change */
     bool detached;         /* it has given up its session's terminal (TIOCNOTTY) */
@@ -97,6 +99,7 @@ struct processes {
     struct process_view views[PROCESSES_MOST];
     char texts[PROCESSES_MOST][PROCESSES_TEXT];
     struct words_list words;
+    struct remote_transfers transfers;
     struct priorities priorities;
 };
 

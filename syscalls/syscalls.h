@@ -155,7 +155,8 @@ void syscalls_fork_failed(struct syscalls *kernel, uint32_t child);
 bool syscalls_fork_waits(struct syscalls *kernel, uint32_t child);
 /* In the child, which begins where its parent was. */
 void syscalls_become_child(struct syscalls *kernel, uint32_t child, uint64_t instructions);
-/* Then, when its stream has begun: memory that it is not to have as its parent has it goes. */
+/* Then, when its stream has begun: memory that it is not to have as its parent has it goes, and others get what they
+ * have asked it for. */
 void syscalls_child_inherits(struct syscalls *kernel);
 /* The memory is about to go: a parent that a child of vfork holds gets what that has written, and goes on. */
 void syscalls_leave_memory(struct syscalls *kernel);

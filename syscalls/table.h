@@ -350,10 +350,8 @@ SYSCALL(239, get_mempolicy, process_absent, DECIMAL, "ENOSYS, silently: one node
 SYSCALL(238, set_mempolicy, process_absent, DECIMAL, "ENOSYS, silently: one node", INT, ADDRESS, SIZE)
 SYSCALL(237, mbind, process_absent, DECIMAL, "ENOSYS, silently: one node", ADDRESS, SIZE, INT, ADDRESS, SIZE, HEX)
 SYSCALL(101, ptrace, refused_look, DECIMAL, "ENOSYS, with a line that says so", INT, INT, ADDRESS, ADDRESS)
-SYSCALL(310, process_vm_readv, refused_look, DECIMAL, "ENOSYS, with a line that says so", INT, ADDRESS, SIZE, ADDRESS,
-        SIZE, HEX)
-SYSCALL(311, process_vm_writev, refused_look, DECIMAL, "ENOSYS, with a line that says so", INT, ADDRESS, SIZE, ADDRESS,
-        SIZE, HEX)
+SYSCALL(310, process_vm_readv, remote_read, DECIMAL, "", INT, ADDRESS, SIZE, ADDRESS, SIZE, HEX)
+SYSCALL(311, process_vm_writev, remote_write, DECIMAL, "", INT, ADDRESS, SIZE, ADDRESS, SIZE, HEX)
 SYSCALL(434, pidfd_open, pidfds_open, DECIMAL, "", INT, HEX)
 SYSCALL(424, pidfd_send_signal, pidfds_send_signal, DECIMAL, "", DESCRIPTOR, SIGNAL, ADDRESS, HEX)
 SYSCALL(438, pidfd_getfd, refused_look, DECIMAL, "ENOSYS, with a line that says so", DESCRIPTOR, INT, HEX)

@@ -449,6 +449,8 @@ static bool came_true(const struct syscalls *kernel, const struct kernel_thread 
     case KERNEL_WAITS_CHILD:
     case KERNEL_WAITS_VFORK:
         return processes_wait_over(kernel, &thread->wait);
+    case KERNEL_WAITS_MEMORY:
+        return remote_is_answered(kernel, &thread->wait);
     default:
         return false;
     }
@@ -466,7 +468,7 @@ enum syscalls_readiness syscalls_ready(struct syscalls *kernel, uint32_t tid, ui
         return SYSCALLS_AGAIN;
     if (thread->wait.kind == KERNEL_WAITS_FDS && fds_ready(kernel, &thread->wait, instructions))
         return SYSCALLS_AGAIN;
-    if (thread->wait.kind == KERNEL_WAITS_VFORK)
+    if (thread->wait.kind == KERNEL_WAITS_VFORK || thread->wait.kind == KERNEL_WAITS_MEMORY)
         return SYSCALLS_WAITS;
     return signals_deliverable(kernel, thread) ? SYSCALLS_INTERRUPTED : SYSCALLS_WAITS;
 }

@@ -3,6 +3,7 @@
 
 execve   what a process keeps and loses, what is refused, scripts, position independent programs and others: as natively
 reports  each program has its own, by its name; the list of them; --follow
+remote   processes that read and write each other's memory (process_vm_readv)
 joint    processes that have one memory and wait for each other
 family   fork, wait, pipes, signals, shared memory, locks, clocks between processes: as natively (shells, gcc, make,
          git and other programs: tests/programs.tsv)
@@ -152,6 +153,19 @@ def joint(_):
         said = [run([EMULATOR, *options, guest], stdin=subprocess.DEVNULL) for _ in range(2)]
         equal((said[0].returncode, said[0].stdout), (0, native.stdout), "memory in common, simulated")
         equal(said[1].stderr, said[0].stderr, "the report of processes with one memory")
+
+
+def remote(_):
+    """Memory of other processes: also while it is simulated, by the other engine, and with short turns."""
+    guest = os.path.join(GUESTS, "remote")
+    for options in ([], ["--quantum", "7000"], ["--engine", "unicorn"]):
+        native = both([guest], "memory of other processes", options=options)
+    said = [run([EMULATOR, guest], stdin=subprocess.DEVNULL) for _ in range(2)]
+    equal((said[0].returncode, said[0].stdout), (0, native.stdout), "memory of other processes, simulated")
+    equal(said[1].stderr, said[0].stderr, "the report of processes that look into each other")
+    ours = run([EMULATOR, "-q", "--no-sim", guest, "denied"], stdin=subprocess.DEVNULL)
+    equal((ours.returncode, ours.stdout), (0, b"one that hides: EPERM\nitself, hidden: 8\nthe first of all: EPERM\n"),
+          "memory that is not to be looked into")
 
 
 def family(top):

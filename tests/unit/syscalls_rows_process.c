@@ -5,6 +5,7 @@
 #include <asm/prctl.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
@@ -16,6 +17,7 @@
 #include <sys/sysinfo.h>
 #include <sys/time.h>
 #include <sys/times.h>
+#include <sys/uio.h>
 #include <sys/timex.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -1366,8 +1368,6 @@ void row_execveat(void **state)
 #define QUEUE "hand over calls in a queue, which is not modelled"
 
 REFUSED(ptrace, LOOK)
-REFUSED(process_vm_readv, LOOK)
-REFUSED(process_vm_writev, LOOK)
 REFUSED(pidfd_getfd, LOOK)
 REFUSED(inotify_init, WATCH)
 REFUSED(inotify_init1, WATCH)
@@ -1377,6 +1377,44 @@ REFUSED(io_setup, QUEUE)
 REFUSED(userfaultfd, "take page faults by a descriptor, which is not modelled")
 REFUSED(bpf, "load a program into the kernel, which is not modelled")
 REFUSED(perf_event_open, "count events of the host's processor, and c2emu counts those of the simulated one")
+
+static const struct iovec *buffer_of(void *at, size_t bytes)
+{
+    struct iovec *iov = guest_take(sizeof *iov);
+    *iov = (struct iovec){at, bytes};
+    return iov;
+}
+
+void row_process_vm_readv(void **state)
+{
+    (void)state;
+    char *const to = guest_take(C2_PAGE_BYTES), *const from = guest_text("what is there");
+    const struct iovec *const local = buffer_of(to, 6), *const bad = buffer_of((void *)GUEST_BAD, 4);
+    assert_call(6, process_vm_readv, 1000, local, 1, buffer_of(from, 100), 1, 0);
+    assert_string_equal(to, "what i");
+    assert_call(-EFAULT, process_vm_readv, 1000, local, 1, bad, 1, 0);
+    assert_call(-EFAULT, process_vm_readv, 1000, bad, 1, local, 1, 0);
+    assert_call(-EINVAL, process_vm_readv, 1000, local, 1, local, 1, 1);
+    assert_call(-EINVAL, process_vm_readv, 1000, local, IOV_MAX + 1, local, 1, 0);
+    assert_call(0, process_vm_readv, 1001, local, 0, local, 1, 0);
+    assert_call(-ESRCH, process_vm_readv, 1001, local, 1, local, 1, 0);
+    assert_call(-EPERM, process_vm_readv, 1, local, 1, local, 1, 0);
+}
+
+void row_process_vm_writev(void **state)
+{
+    (void)state;
+    char *const to = guest_text("what is there");
+    const struct iovec *const local = buffer_of(guest_text("THAT"), 4), *const readonly = buffer_of(
+                                                                            (void *)GUEST_READONLY, 4);
+    assert_call(4, process_vm_writev, 1000, local, 1, buffer_of(to, 100), 1, 0);
+    assert_string_equal(to, "THAT is there");
+    assert_call(-EFAULT, process_vm_writev, 1000, local, 1, readonly, 1, 0);
+    assert_call(4, process_vm_writev, 1000, readonly, 1, buffer_of(to, 4), 1, 0);
+    assert_memory_equal(to, "\0\0\0\0 is", 7);
+    assert_call(0, prctl, 4 /* PR_SET_DUMPABLE */, 0, 0, 0, 0);
+    assert_call(4, process_vm_writev, 1000, local, 1, buffer_of(to, 4), 1, 0);
+}
 
 void row_unshare(void **state)
 {

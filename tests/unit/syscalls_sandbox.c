@@ -277,7 +277,7 @@ static void test_by_other_calls(void **state)
     assert_call(-EPERM, unshare, 0x10000000 /* CLONE_NEWUSER */);
     assert_call(-EINVAL, setns, fd, 0);
     assert_call(-EPERM, open_by_handle_at, fd, GUEST_ARENA, O_RDWR);
-    assert_call(-ENOSYS, process_vm_writev, 1000, GUEST_ARENA, 1, GUEST_ARENA, 1, 0);
+    assert_call(-EPERM, process_vm_writev, 1, iov, 1, iov, 1, 0); /* processes of the run alone */
     assert_call(-ENOSYS, ptrace, 16, 1, 0, 0);
     assert_call(-ENOSYS, io_uring_setup, 8, GUEST_ARENA);
 }

@@ -170,7 +170,7 @@ static const char head[] =
     "|\n"
     "| calls in queues | io_uring, io_setup | ENOSYS | the host would execute them while the program runs on |\n"
     "| page faults as events | userfaultfd | ENOSYS | faults are the simulation's |\n"
-    "| other processes | ptrace, process_vm_readv, pidfd_getfd | ENOSYS | none stops between two instructions |\n"
+    "| other processes | ptrace, pidfd_getfd | ENOSYS | none stops between two instructions |\n"
     "| counts of the host | perf_event_open, bpf | ENOSYS | they are of another machine |\n"
     "| kernel modules | init_module, finit_module, kexec_load | ENOSYS | there is no kernel to load them into |\n"
     "| keys, quotas | add_key, keyctl, quotactl | ENOSYS | nothing of the host's is shown |\n"

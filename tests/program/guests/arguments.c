@@ -868,6 +868,8 @@ static const struct row rows[] = {
     ROW(identity, getrandom, &OUT, &SIZE, &RANDOM),
     ROW(identity, capset, &IN_WHOLE, &OUT_OR_NULL),
     ROW(identity, setns, &PROCESS, &FLAG),
+    ROW(identity, process_vm_readv, &TID, &IOV, &COUNT, &IOV, &COUNT, &FLAG),
+    ROW(identity, process_vm_writev, &TID, &IOV, &COUNT, &IOV, &COUNT, &FLAG),
     ANY(identity, kcmp, &PID, &PID, &COMPARISON, &INT, &INT),
     ROW(identity, sethostname, &STRING, &SIZE),
     ROW(identity, setdomainname, &STRING, &SIZE),
