@@ -161,6 +161,7 @@ static enum c2_status create_kernel(struct run *run, struct c2_error *err)
                                      .seed = run->options->seed,
                                      .start_seconds = run->options->clock_set ? run->options->clock_start
                                                                               : SYSCALLS_START_SECONDS,
+                                     .uptime_seconds = SYSCALLS_UPTIME_SECONDS,
                                      .physical_bytes = run->plan.physical_bytes,
                                      .cpu = run->cpu,
                                      .processors = run->plan.processors,

@@ -142,7 +142,7 @@ static bool attributes_object_of(const struct syscalls *kernel, uint64_t device,
     if (!nameless)
         ns = kernel->attributes.made[index];
     *out = (struct object){.device = device_of(mode), .inode = nameless ? 1 : index + 1};
-    out->made.tv_sec = (time_t)(kernel->start_seconds + ns / KERNEL_NS);
+    out->made.tv_sec = (time_t)(kernel->boot_seconds + ns / KERNEL_NS);
     out->made.tv_nsec = (long)(ns % KERNEL_NS);
     return true;
 }

@@ -112,7 +112,7 @@ static void write_machine_stat(const struct content_of *of, int to)
     content_put(to,
                 "intr 0\nctxt 0\nbtime %llu\nprocesses %u\n"
                 "procs_running 1\nprocs_blocked 0\n",
-                (unsigned long long)kernel->start_seconds, kernel->processes->started);
+                (unsigned long long)kernel->boot_seconds, kernel->processes->started);
 }
 
 /* There is no disk: nothing is paged in or out. */

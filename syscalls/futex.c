@@ -84,7 +84,7 @@ static int64_t wait_at(struct call *c, struct kernel_wait wait, const struct wor
 /* A moment of one of two clocks as guest time. */
 static uint64_t futex_moment_of(const struct syscalls *kernel, uint64_t ns, bool realtime)
 {
-    const uint64_t start = realtime ? kernel->start_seconds * KERNEL_NS : 0;
+    const uint64_t start = realtime ? kernel->boot_seconds * KERNEL_NS : 0;
     return ns > start ? ns - start : 0;
 }
 

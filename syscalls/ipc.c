@@ -107,7 +107,7 @@ static struct ipc_object *at(const struct ipc *ipc, enum ipc_kind kind, uint64_t
 
 uint64_t ipc_now(const struct call *c)
 {
-    return c->kernel->start_seconds + syscalls_time_ns(c->kernel, c->instructions) / KERNEL_NS;
+    return c->kernel->boot_seconds + syscalls_time_ns(c->kernel, c->instructions) / KERNEL_NS;
 }
 
 void *ipc_find(struct call *c, enum ipc_kind kind, uint64_t id, bool by_index)

@@ -170,7 +170,7 @@ int64_t ipc_memory_detach(struct call *c)
 
 void ipc_detach_all(struct syscalls *kernel)
 {
-    const uint64_t now = kernel->start_seconds + syscalls_time_ns(kernel, kernel->instructions) / KERNEL_NS;
+    const uint64_t now = kernel->boot_seconds + syscalls_time_ns(kernel, kernel->instructions) / KERNEL_NS;
     while (kernel->ipc.attached_count > 0)
         ipc_memory_forget(kernel, kernel->ipc.attached_count - 1, now);
 }

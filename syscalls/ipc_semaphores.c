@@ -264,7 +264,7 @@ int64_t ipc_semaphores_operate_timed(struct call *c) { return semop_until(c, c->
 void ipc_undo_all(struct syscalls *kernel)
 {
     struct ipc *ipc = kernel->ipc.shared;
-    const uint64_t now = kernel->start_seconds + syscalls_time_ns(kernel, kernel->instructions) / KERNEL_NS;
+    const uint64_t now = kernel->boot_seconds + syscalls_time_ns(kernel, kernel->instructions) / KERNEL_NS;
     for (uint32_t i = 0; i < ipc->used[IPC_KIND_SET]; i++) {
         struct ipc_set *set = &ipc->sets[i];
         bool any = false;

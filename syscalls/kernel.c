@@ -78,6 +78,11 @@ void kernel_name_thread(struct kernel_thread *thread, const char *program)
     identity_name_thread(thread, slash ? slash + 1 : program);
 }
 
+static uint64_t up_at_start(const struct syscalls_config *config)
+{
+    return config->uptime_seconds < config->start_seconds ? config->uptime_seconds : config->start_seconds;
+}
+
 static enum c2_status copy_config(struct syscalls *kernel, const struct syscalls_config *config, struct c2_error *err)
 {
     kernel->complaint_prefix = c2_strdup(config->complaint_prefix ? config->complaint_prefix : "");
@@ -104,7 +109,8 @@ static enum c2_status copy_config(struct syscalls *kernel, const struct syscalls
         kernel->caches[i] = config->caches[i];
     kernel->cpu = config->cpu ? config->cpu : cpu_of_level(CPU_V2);
     kernel->instructions_per_second = config->instructions_per_second ? config->instructions_per_second : KERNEL_NS;
-    kernel->start_seconds = config->start_seconds;
+    kernel->boot_seconds = config->start_seconds - up_at_start(config);
+    kernel->slept_ns = up_at_start(config) * KERNEL_NS;
     c2_rng_init(&kernel->random, config->seed, "getrandom");
     return C2_OK;
 }

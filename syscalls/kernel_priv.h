@@ -140,8 +140,8 @@ struct syscalls {
 
     const struct cpu_model *cpu;
     uint64_t instructions_per_second;
-    uint64_t start_seconds;       /* CLOCK_REALTIME at boot */
-    uint64_t slept_ns;            /* guest time that passed in sleeps and timeouts, without instructions */
+    uint64_t boot_seconds;        /* CLOCK_REALTIME at boot */
+    uint64_t slept_ns;            /* guest time that passed before the start, in sleeps and timeouts: no instructions */
     uint64_t instructions;        /* of the last call: what /proc files show */
     uint64_t instructions_before; /* of the programs that the process was before (execve) */
     struct c2_rng random;

@@ -271,7 +271,7 @@ static int64_t take_deadline(struct call *c, const struct timespec *time, uint64
         return 0;
     if (!kernel_timespec_ns(&ns, time))
         return -EINVAL;
-    const uint64_t boot = c->kernel->start_seconds * KERNEL_NS;
+    const uint64_t boot = c->kernel->boot_seconds * KERNEL_NS;
     *deadline = ns > boot ? ns - boot : 0;
     return 0;
 }

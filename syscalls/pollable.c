@@ -256,7 +256,7 @@ static struct itimerspec setting_of(const struct fd_pollable *timer, uint64_t no
 /* Of the time of a setting, the moment since boot. */
 static uint64_t pollable_moment_of(const struct call *c, const struct fd_pollable *timer, uint64_t ns, bool absolute)
 {
-    const uint64_t boot = is_real_clock(timer->clock) ? c->kernel->start_seconds * KERNEL_NS : 0;
+    const uint64_t boot = is_real_clock(timer->clock) ? c->kernel->boot_seconds * KERNEL_NS : 0;
     if (!absolute)
         return pollable_now_of(c) + ns;
     return ns > boot ? ns - boot : 0;

@@ -264,7 +264,7 @@ static void visit_clock(struct syscalls *kernel, struct checkpoint *c)
         checkpoint_damaged(c, "a clock that stands still");
     else
         kernel->instructions_per_second = rate; /* never 0: times are divided by it, also of a run that is refused */
-    checkpoint_number(c, &kernel->start_seconds, CHECKPOINT_ANY);
+    checkpoint_number(c, &kernel->boot_seconds, CHECKPOINT_ANY);
     checkpoint_number(c, &kernel->slept_ns, UINT64_MAX / 4);
     checkpoint_number(c, &kernel->instructions, CHECKPOINT_ANY);
 }

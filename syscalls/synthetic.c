@@ -431,7 +431,7 @@ int64_t synthetic_stat(struct syscalls *kernel, const char *path, struct stat *o
     out->st_nlink = kind == SYNTHETIC_DIRECTORY ? 2 : 1;
     out->st_uid = out->st_gid = place.is_process ? IDENTITY_USER : 0;
     out->st_blksize = 1024;
-    out->st_atim.tv_sec = out->st_mtim.tv_sec = out->st_ctim.tv_sec = (time_t)kernel->start_seconds;
+    out->st_atim.tv_sec = out->st_mtim.tv_sec = out->st_ctim.tv_sec = (time_t)kernel->boot_seconds;
     return 0;
 }
 

@@ -24,6 +24,8 @@ struct syscalls_cpu {
 
 #define SYSCALLS_PROCESSORS 64u            /* at most: a word of bits */
 #define SYSCALLS_START_SECONDS 1577836800u /* 2020-01-01T00:00:00Z */
+/* Programs take a clock that shows 0 for one that fails, and look back from now by minutes. */
+#define SYSCALLS_UPTIME_SECONDS 3600u
 
 /* A program that the guest wants to be, by execve. */
 struct syscalls_program {
@@ -53,6 +55,7 @@ struct syscalls_config {
     uint64_t seed;
     uint64_t instructions_per_second; /* the guest's clock: 0 = 1e9 */
     uint64_t start_seconds;           /* CLOCK_REALTIME at the start: SYSCALLS_START_SECONDS, or what the user says */
+    uint64_t uptime_seconds;          /* since boot, at the start; 1970 is the earliest boot */
     uint64_t physical_bytes;          /* sysinfo, /proc/meminfo */
     const struct cpu_model *cpu;      /* /proc/cpuinfo, and what frames of signals hold; NULL: x86-64-v2 */
     uint32_t processors;              /* that the guest finds: 1 .. SYSCALLS_PROCESSORS; 0 is 1 */

@@ -274,7 +274,7 @@ bool terminals_stat(const struct syscalls *kernel, const char *path, struct stat
     out->st_mode = S_IFCHR | (terminal ? 0620 : 0666);
     out->st_uid = terminal ? IDENTITY_USER : 0;
     out->st_rdev = terminal ? makedev(SLAVES, terminals_number(kernel, terminal)) : makedev(5, 2);
-    out->st_atim.tv_sec = out->st_mtim.tv_sec = out->st_ctim.tv_sec = (time_t)kernel->start_seconds;
+    out->st_atim.tv_sec = out->st_mtim.tv_sec = out->st_ctim.tv_sec = (time_t)kernel->boot_seconds;
     return true;
 }
 

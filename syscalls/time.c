@@ -5,7 +5,8 @@
  * Model
  *   Guest time since boot = instructions / instructions_per_second + what was slept. A sleep takes no host time: guest
  *   time goes on by its length at once, and stays there, so clocks never go back. CLOCK_REALTIME is start_seconds at
- *   boot, 2020-01-01T00:00:00Z unless the user says otherwise. The CPU-time clocks count instructions only.
+ *   the start, 2020-01-01T00:00:00Z unless the user says otherwise, an hour after boot, and that hour counts as slept.
+ *   The CPU-time clocks count instructions only.
  */
 #include <string.h>
 #include <sys/times.h>
@@ -74,7 +75,7 @@ static struct timespec time_timespec_of(uint64_t ns)
 
 static uint64_t time_now(const struct call *c) { return syscalls_time_ns(c->kernel, c->instructions); }
 
-static uint64_t real_now(const struct call *c) { return time_now(c) + c->kernel->start_seconds * KERNEL_NS; }
+static uint64_t real_now(const struct call *c) { return time_now(c) + c->kernel->boot_seconds * KERNEL_NS; }
 
 /* The clocks of clock_getcpuclockid() and pthread_getcpuclockid() hold the process or thread in their upper bits; 0 is
  * the caller. */

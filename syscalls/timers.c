@@ -421,7 +421,7 @@ int64_t timers_settime(struct call *c)
     if (!timer || !wanted || !kernel_timespec_ns(&first, &wanted->it_value) ||
         !kernel_timespec_ns(&interval, &wanted->it_interval))
         return -EINVAL;
-    const uint64_t boot = timer->real ? c->kernel->start_seconds * KERNEL_NS : 0;
+    const uint64_t boot = timer->real ? c->kernel->boot_seconds * KERNEL_NS : 0;
     uint64_t due = clock_now(c->kernel, timer, c->instructions) + first;
     if (c->arg[1] & TIMER_ABSTIME)
         due = first > boot ? first - boot : 0;

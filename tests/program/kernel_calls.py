@@ -100,7 +100,8 @@ def trials(top):
     guest = copy_for_all(os.path.join(os.environ["GUESTS"], "trials"), top)
     emulator = copy_for_all(EMULATOR, top)
     machines = copy_for_all(os.environ["C2EMU_MACHINES"], top)
-    for part in ("sizes", "owners", "heirs", "clones", "limits", "requests", "names", "scores", "natures"):
+    for part in ("sizes", "owners", "heirs", "clones", "limits", "requests", "names", "scores", "natures",
+                 "clocks"):
         native = answers(top, part, [guest, part])
         check(native.stdout.count(b"\n") > 1, "the program says something of " + part)
         for number, options in enumerate((["--no-sim"], [])):

@@ -152,12 +152,12 @@ static const char head[] =
     "several are wrong it may be another error than Linux's. Rare options of sockets are ENOPROTOOPT.\n"
     "\n"
     "**Time** is the instruction count: 1 ns an instruction. CLOCK_REALTIME is 2020-01-01T00:00:00Z at the start,\n"
-    "or that of `--clock`; time zones are files of the host. Sleeps take no host time; guest time goes on by their\n"
-    "length at once, when all threads wait. So does a wait with a timeout (poll, select, epoll, futex, SO_RCVTIMEO)\n"
-    "or for a timerfd that only the guest itself could end; without a timeout it is a deadlock, if no other thread\n"
-    "can end it, and the run ends with a message. So is a wait for the other end of a pipe of the guest's own, or\n"
-    "for a file lock that the guest holds itself. Only a wait for something outside - a terminal, a pipe of the\n"
-    "shell, a named pipe, a lock of another process - takes host time.\n"
+    "or that of `--clock`, an hour after boot; time zones are files of the host. Sleeps take no host time; guest time\n"
+    "goes on by their length at once, when all threads wait. So does a wait with a timeout (poll, select, epoll,\n"
+    "futex, SO_RCVTIMEO) or for a timerfd that only the guest itself could end; without a timeout it is a deadlock,\n"
+    "if no other thread can end it, and the run ends with a message. So is a wait for the other end of a pipe of the\n"
+    "guest's own, or for a file lock that the guest holds itself. Only a wait for something outside - a terminal, a\n"
+    "pipe of the shell, a named pipe, a lock of another process - takes host time.\n"
     "\n"
     "**Not there**, by decision; programs do without, as on a kernel that was built without it or as a plain user:\n"
     "\n"
@@ -332,6 +332,29 @@ static int64_t call(struct syscalls *kernel, uint64_t number)
     return result.value;
 }
 
+/* The time since boot at the start, in seconds: the real time there is `start`. */
+static uint64_t up_at_start(uint64_t start, uint64_t uptime)
+{
+    struct syscalls_config c = config();
+    struct syscalls *kernel;
+    struct c2_error err;
+    c.start_seconds = start;
+    c.uptime_seconds = uptime;
+    assert_int_equal(syscalls_create(&kernel, NULL, &c, &err), C2_OK);
+    assert_int_equal(call(kernel, SYS_time), start);
+    const uint64_t ns = syscalls_time_ns(kernel, 0);
+    syscalls_destroy(kernel);
+    return ns / 1000000000;
+}
+
+static void the_machine_is_up_for_a_while_but_not_before_1970(void **state)
+{
+    (void)state;
+    assert_int_equal(up_at_start(SYSCALLS_START_SECONDS, 3600), 3600);
+    assert_int_equal(up_at_start(5, 3600), 5);
+    assert_int_equal(up_at_start(7, 0), 0);
+}
+
 static void unknown_calls_complain_once(void **state)
 {
     (void)state;
@@ -384,6 +407,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(creation_survives_every_failed_allocation),
         cmocka_unit_test(unknown_calls_complain_once),
         cmocka_unit_test(time_follows_the_instructions),
+        cmocka_unit_test(the_machine_is_up_for_a_while_but_not_before_1970),
     };
     if (argc == 1)
         return cmocka_run_group_tests(tests, NULL, NULL);

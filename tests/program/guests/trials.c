@@ -9,6 +9,7 @@
  * limits   RLIMIT_NPROC, RLIMIT_SIGPENDING
  * requests prctl's of a plain user
  * natures  of personality(2): timeouts that are left as they are, what uname shows, what the next program has
+ * clocks   a machine does not run programs in its first seconds: all clocks are past them, and agree
  * names    of threads, by /proc: of others, of other processes, too long, read again; where they cannot be written
  */
 #include <errno.h>
@@ -18,6 +19,7 @@
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,12 +30,14 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
-#include <sys/syscall.h>
-#include <sys/time.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { PAGE = 4096 };
@@ -487,14 +491,53 @@ static void scores(void)
     say_file("in the old unit", open("/proc/self/oom_adj", O_RDONLY));
 }
 
+/* ------------------------------------------------------------------ clocks */
+
+static double clock_seconds(clockid_t clock)
+{
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static double first_number(const char *path, const char *before)
+{
+    char text[65536] = "";
+    const int file = open(path, O_RDONLY);
+    for (ssize_t got, have = 0; (got = read(file, text + have, sizeof text - 1 - (size_t)have)) > 0; have += got)
+        text[have + got] = '\0';
+    close(file);
+    const char *at = strstr(text, before);
+    return at ? strtod(at + strlen(before), NULL) : -1;
+}
+
+static bool near(double a, double b) { return a > b - 3 && a < b + 3; }
+
+static void clocks(void)
+{
+    static const clockid_t since_boot[] = {CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC_COARSE,
+                                           CLOCK_BOOTTIME};
+    for (unsigned i = 0; i < sizeof since_boot / sizeof since_boot[0]; i++)
+        say("past the first seconds", clock_seconds(since_boot[i]) > 10);
+    struct sysinfo info;
+    sysinfo(&info);
+    const double up = clock_seconds(CLOCK_BOOTTIME), real = clock_seconds(CLOCK_REALTIME);
+    say("sysinfo", near((double)info.uptime, up));
+    say("/proc/uptime", near(first_number("/proc/uptime", ""), up));
+    say("/proc/stat", near(first_number("/proc/stat", "btime "), real - up));
+    say("this process has just begun", clock_seconds(CLOCK_PROCESS_CPUTIME_ID) < 3);
+    struct timespec then = {.tv_sec = (time_t)up - 5};
+    say("a time before now is over", clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &then, NULL));
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } parts[] = {{"sizes", sizes},   {"owners", owners}, {"heirs", heirs},
-                 {"clones", clones}, {"limits", limits}, {"requests", requests},
-                 {"names", names},   {"scores", scores}, {"natures", natures}};
+    } parts[] = {{"sizes", sizes},     {"owners", owners},     {"heirs", heirs}, {"clones", clones},
+                 {"limits", limits},   {"requests", requests}, {"names", names}, {"scores", scores},
+                 {"natures", natures}, {"clocks", clocks}};
     for (unsigned i = 0; argc == 2 && i < sizeof parts / sizeof parts[0]; i++)
         if (strcmp(argv[1], parts[i].name) == 0) {
             parts[i].run();
