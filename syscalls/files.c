@@ -63,6 +63,16 @@ static int64_t random_bytes(struct call *c, const struct transfer *t)
     return total;
 }
 
+/* Of all that is written, or read. */
+static uint64_t files_bytes_of(const struct transfer *t)
+{
+    const int count = t->count == ONE_BUFFER ? 1 : t->count;
+    uint64_t total = 0;
+    for (int i = 0; i < count; i++)
+        total += t->iov[i].iov_len;
+    return total;
+}
+
 static int64_t host_read(struct call *c, int host, const struct transfer *t)
 {
     void *buffer = t->count == ONE_BUFFER ? t->iov->iov_base : NULL;
@@ -93,6 +103,8 @@ static int64_t read_into(struct call *c, const struct transfer *t)
     bool self = fds_unblock(entry);
     int64_t value = host_read(c, entry->host, t);
     fds_reblock(entry, self);
+    if (t->offset == AT_POSITION && files_bytes_of(t) > 0)
+        value = resets_read(c, entry->host, value);
     if (value > 0)
         inputs_took(c->kernel, entry, t->iov, (uint64_t)value);
     if (self && value == -EAGAIN && !(t->flags & RWF_NOWAIT))
@@ -110,16 +122,6 @@ static int64_t host_write(struct call *c, int host, const struct transfer *t)
     if (t->offset != AT_POSITION || t->flags)
         return CALL_HOST(c, pwritev2(host, t->iov, t->count, t->offset, t->flags));
     return CALL_HOST(c, writev(host, t->iov, t->count));
-}
-
-/* Of all that is written, or read. */
-static uint64_t files_bytes_of(const struct transfer *t)
-{
-    const int count = t->count == ONE_BUFFER ? 1 : t->count;
-    uint64_t total = 0;
-    for (int i = 0; i < count; i++)
-        total += t->iov[i].iov_len;
-    return total;
 }
 
 /* ------------------------------------------------------------------ RLIMIT_FSIZE, the guest's own */
@@ -200,6 +202,8 @@ static int64_t write_rest(struct call *c, const struct transfer *t, uint64_t don
     }
     if (value == -ENOTCONN) /* a socket of datagrams that c2emu directs itself */
         return sockets_write(c, t->iov, t->count == ONE_BUFFER ? 1 : t->count);
+    if (value == -EPIPE)
+        value = resets_write(c, entry->host, files_bytes_of(t));
     if (value == -EPIPE)
         value = call_broken_pipe(c, entry->host);
     return done == 0 ? value : (int64_t)done + (value > 0 ? value : 0);

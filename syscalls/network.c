@@ -16,9 +16,8 @@
  *   No two sockets of one type that are open have the same name.
  *
  * Not modelled
- *   That a connected UDP socket takes datagrams of its peer alone: it takes all. A datagram for a full queue is lost,
- *   and how long that queue is, is the host's net.unix.max_dgram_qlen. Ports that are kept for a while after use.
- *   Options are remembered, and change nothing (SO_REUSEADDR, TCP_NODELAY ...).
+ *   A datagram for a full queue is lost, and how long that queue is, is the host's net.unix.max_dgram_qlen. Ports that
+ *   are kept for a while after use. Of several listeners at one address (SO_REUSEPORT) the last has all connections.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -39,7 +38,7 @@ enum { NAMES = 1024, FIRST_PORT = 32768, LAST_PORT = 60999, PRIVILEGED_PORTS = 1
 #define SIX_LEAST (offsetof(struct sockaddr_in6, sin6_scope_id)) /* Linux takes an address without a scope */
 
 struct network {
-    uint64_t secret, last_id, autobound;
+    uint64_t secret, last_id, last_bound, autobound;
     uint16_t next_port;
     struct network_name name[NAMES];
 };
@@ -246,35 +245,107 @@ static bool is_for_six_only(const struct network_name *name)
     return false;
 }
 
-/* Whether what is sent to this address comes to that socket. */
-static bool network_takes(const struct network_name *name, const struct network_address *to)
+/* Whether an address that may be that of all, of a socket of IPv6 that may be for IPv6 only, covers the other. */
+static bool network_covers(const struct network_address *all, bool six_only, const struct network_address *other)
 {
-    if (name->id == 0 || name->own.bytes == 0 || port(&name->own) != port(to))
-        return false;
-    if (!is_any(&name->own))
-        return same_host(&name->own, to);
-    return name->own.at.ss_family == to->at.ss_family || (name->own.at.ss_family == AF_INET6 && !is_for_six_only(name));
+    if (!is_any(all))
+        return same_host(all, other);
+    return all->at.ss_family == other->at.ss_family || (all->at.ss_family == AF_INET6 && !six_only);
 }
 
-static struct network_name *who_takes(struct network *network, int type, const struct network_address *to)
+static bool has_port(const struct network_name *name, int type, uint16_t wanted)
+{
+    return name->id && name->family != AF_UNIX && name->type == type && name->own.bytes && port(&name->own) == wanted;
+}
+
+/* ------------------------------------------------------------------ who is where */
+
+/* Of sockets that say so, several may have one address; of listeners, by SO_REUSEPORT only. */
+static bool may_share(const struct network_name *a, const struct network_name *b)
+{
+    const bool one_listens = a->type == SOCK_STREAM && (a->listens || b->listens);
+    return (a->shares && b->shares) || (a->reuses && b->reuses && !one_listens);
+}
+
+/* The first socket, or listener, that another one at this address would be in the way of. */
+static struct network_name *network_in_the_way(struct network *network, const struct network_name *of,
+                                               const struct network_address *wanted, bool of_listeners)
 {
     for (int i = 0; i < NAMES; i++) {
         struct network_name *name = &network->name[i];
-        if (name->family != AF_UNIX && name->type == type && network_takes(name, to) && network_is_alive(network, name))
+        if (name != of && has_port(name, of->type, port(wanted)) && !may_share(name, of) &&
+            (!of_listeners || name->listens) &&
+            (network_covers(&name->own, is_for_six_only(name), wanted) ||
+             network_covers(wanted, is_for_six_only(of), &name->own)) &&
+            network_is_alive(network, name))
             return name;
     }
     return NULL;
 }
 
-/* The first free port, of this socket's type. */
+/* A socket that is connected takes datagrams of its peer alone. */
+static bool takes_from(const struct network_name *name, const struct network_name *from,
+                       const struct network_address *to)
+{
+    struct network_address sender = from->own;
+    if (name->type != SOCK_DGRAM || name->to.bytes == 0)
+        return true;
+    if (is_any(&sender))
+        sender = to->at.ss_family == AF_INET ? inet4(INADDR_LOOPBACK, port(&sender))
+                                             : inet6(in6addr_loopback, port(&sender));
+    return port(&sender) == port(&name->to) && same_host(&sender, &name->to);
+}
+
+static int closeness(const struct network_name *name)
+{
+    return (name->type == SOCK_DGRAM && name->to.bytes ? 2 : 0) + !is_any(&name->own);
+}
+
+/* Who gets what is sent to this address: of several the one that says most of it, then the last. */
+static struct network_name *who_takes(struct network *network, const struct network_name *from,
+                                      const struct network_address *to)
+{
+    struct network_name *best = NULL;
+    for (int i = 0; i < NAMES; i++) {
+        struct network_name *name = &network->name[i];
+        if (!has_port(name, from->type, port(to)) || (name->type == SOCK_STREAM && !name->listens) ||
+            !network_covers(&name->own, is_for_six_only(name), to) || !takes_from(name, from, to))
+            continue;
+        const int closer = best ? closeness(name) - closeness(best) : 1;
+        if ((closer > 0 || (closer == 0 && name->bound > best->bound)) && network_is_alive(network, name))
+            best = name;
+    }
+    return best;
+}
+
+bool *network_sharing(struct network_name *name, int level, int option)
+{
+    if (!name || name->family == AF_UNIX || level != SOL_SOCKET)
+        return NULL;
+    return option == SO_REUSEADDR ? &name->reuses : option == SO_REUSEPORT ? &name->shares : NULL;
+}
+
+int64_t network_listen(struct network *network, struct network_name *name)
+{
+    const bool before = name->listens;
+    name->listens = true;
+    if (before || !network_in_the_way(network, name, &name->own, true))
+        return 0;
+    name->listens = false;
+    return -EADDRINUSE;
+}
+
+/* The first port that nobody has, of this socket's type. */
 static uint16_t free_port(struct network *network, const struct network_name *name, struct network_address wanted)
 {
+    struct network_name alone = *name;
+    alone.reuses = alone.shares = false;
     for (int tries = FIRST_PORT; tries <= LAST_PORT; tries++) {
         if (network->next_port < FIRST_PORT || network->next_port > LAST_PORT)
             network->next_port = FIRST_PORT;
         const uint16_t next = network->next_port++;
         *port_of(&wanted) = htons(next);
-        if (!who_takes(network, name->type, &wanted))
+        if (!network_in_the_way(network, &alone, &wanted, false))
             return next;
     }
     return 0;
@@ -300,9 +371,10 @@ int64_t network_bind_inet(struct network *network, struct network_name *name, co
         return -EACCES;
     if (port(&own) == 0)
         *port_of(&own) = htons(free_port(network, name, own));
-    if (port(&own) == 0 || who_takes(network, name->type, &own))
+    if (port(&own) == 0 || network_in_the_way(network, name, &own, false))
         return -EADDRINUSE;
     name->own = own;
+    name->bound = ++network->last_bound;
     return 0;
 }
 
@@ -348,7 +420,7 @@ bool network_has_port(const struct network_address *to) { return port(to) != 0; 
 int64_t network_find_inet(struct network *network, const struct network_name *from, const struct network_address *to,
                           struct sockaddr_un *host, socklen_t *bytes)
 {
-    const struct network_name *name = who_takes(network, from->type, to);
+    const struct network_name *name = who_takes(network, from, to);
     if (!name)
         return -ECONNREFUSED;
     *bytes = host_address(network, name->id, host);

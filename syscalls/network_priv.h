@@ -10,7 +10,7 @@
 
 #include "syscalls/call_priv.h"
 
-enum { NETWORK_OPTIONS = 8 };
+enum { NETWORK_OPTIONS = 24 };
 
 struct network_address {
     struct sockaddr_storage at;
@@ -21,14 +21,26 @@ struct network_option {
     int level, name, value;
 };
 
+/* One end of a connection of TCP (resets.c). */
+struct network_end {
+    bool resets;   /* its close does not linger: it is a reset */
+    bool shut;     /* for sending */
+    bool told;     /* that the other end has reset the connection */
+    bool answered; /* by a reset: it has sent to an end that was closed */
+};
+
 /* A socket with a name. */
 struct network_name {
-    uint64_t id; /* part of its name on the host; 0: this place is free */
+    uint64_t id;    /* part of its name on the host; 0: this place is free */
+    uint64_t bound; /* INET: counts up, the last has the highest */
     int family, type, protocol;
     struct network_address own, to; /* for the guest; to: INET, its peer */
+    bool reuses, shares;            /* SO_REUSEADDR, SO_REUSEPORT: others that say so too may have the same address */
+    bool listens;                   /* TCP: then none may, by SO_REUSEADDR alone */
     bool settled;                   /* INET: the own address is the one that a connection needs */
     bool connecting;                /* connect has said that it goes on without the caller, which has not asked since */
     uint64_t device, inode;         /* of the file, where the own name is a path */
+    struct network_end end[2];      /* TCP: of the connection that it has made: its own end and the accepted one */
     struct network_option option[NETWORK_OPTIONS];
     unsigned options;
 };
@@ -49,6 +61,11 @@ bool network_is_datagrams(const struct network_name *name); /* UDP */
 /* bind: 0 or -errno. */
 int64_t network_bind_inet(struct network *network, struct network_name *name, const struct network_address *wanted);
 int64_t network_bind_unix(struct call *c, int host, const struct network_address *wanted);
+/* Where it stands whether an INET socket bears others at its address: SO_REUSEADDR, SO_REUSEPORT; NULL: another option.
+ * The host would refuse the second one, of a socket of AF_UNIX. */
+bool *network_sharing(struct network_name *name, int level, int option);
+/* listen: 0, or -EADDRINUSE where another does. */
+int64_t network_listen(struct network *network, struct network_name *name);
 /* A port of its own, if it has none. */
 int64_t network_bind_any(struct network *network, struct network_name *name);
 /* It is connected to an address that network_check_inet has seen. */
@@ -66,5 +83,10 @@ int64_t network_find_unix(struct call *c, int type, const struct network_address
 void network_own(struct network *network, int host, struct network_address *out);
 int64_t network_peer(struct network *network, int host, struct network_address *out);
 void network_show(const struct network_name *name, int family, struct network_address *out);
+
+/* Options of TCP, UDP and IP (options.c). Set and get are for those that there are: 0 or -errno. */
+bool options_has(const struct network_name *name, int level, int option);
+int64_t options_set(struct network_name *name, int level, int option, const void *from, uint64_t bytes);
+int64_t options_get(const struct network_name *name, int level, int option, int *value);
 
 #endif

@@ -17,7 +17,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stddef.h>
 #include <string.h>
@@ -230,7 +229,9 @@ int64_t sockets_listen(struct call *c)
         return status < 0 ? status : -EACCES;
     }
     if (is_inet(name) && !network_is_datagrams(name)) {
-        const int64_t status = network_bind_any(c->kernel->network, name);
+        int64_t status = network_bind_any(c->kernel->network, name);
+        if (status == 0)
+            status = network_listen(c->kernel->network, name);
         if (status < 0)
             return status;
     }
@@ -330,6 +331,8 @@ static int64_t send_message(struct call *c, const struct msghdr *message, int fl
     if (self && (value == -EAGAIN || (value >= 0 && (uint64_t)value < total)))
         return call_wait_fd(c, fds_at(c->kernel, c->arg[0]), POLLOUT, "it sends to itself, and there is no room",
                             done + (value > 0 ? (uint64_t)value : 0));
+    if (value == -EPIPE)
+        value = resets_write(c, c->fd[0], total);
     if (value == -EPIPE && !(flags & MSG_NOSIGNAL))
         value = call_broken_pipe(c, c->fd[0]);
     return done == 0 ? value : (int64_t)done + (value > 0 ? value : 0);
@@ -356,6 +359,8 @@ static int64_t receive_message(struct call *c, struct msghdr *message, int flags
     message->msg_flags = left.msg_flags;
     message->msg_namelen = left.msg_namelen;
     message->msg_controllen = left.msg_controllen;
+    if (total > 0 && done == 0)
+        value = resets_read(c, c->fd[0], value);
     if (value > 0 && !(flags & MSG_PEEK))
         inputs_took(c->kernel, fds_at(c->kernel, c->arg[0]), left.msg_iov, (uint64_t)value);
     if (self && value == -EAGAIN && fds_is_shut(fds_at(c->kernel, c->arg[0]))) {
@@ -704,7 +709,10 @@ int64_t sockets_shutdown(struct call *c)
     if (is_inet(sockets_name_of(c)) && how >= SHUT_RD && how <= SHUT_RDWR && !listens(c) &&
         network_peer(c->kernel->network, c->fd[0], &peer) == -ENOTCONN)
         return -ENOTCONN;
-    return CALL_HOST(c, shutdown(c->fd[0], how));
+    const int64_t status = CALL_HOST(c, shutdown(c->fd[0], how));
+    if (status == 0)
+        resets_shut(c, how);
+    return status;
 }
 
 /* ------------------------------------------------------------------ names and options */
@@ -747,6 +755,8 @@ static bool is_host_option(int option)
     case SO_REUSEPORT:
     case SO_KEEPALIVE:
     case SO_BROADCAST:
+    case SO_OOBINLINE:
+    case SO_PRIORITY:
     case SO_PASSCRED:
     case SO_SNDBUF:
     case SO_RCVBUF:
@@ -767,44 +777,26 @@ static int64_t no_option(const struct network_name *name, int level, bool gets)
     return gets && !known ? -EOPNOTSUPP : -ENOPROTOOPT;
 }
 
-/* Those of INET that are remembered, as they are ints. */
-static bool is_kept_option(const struct network_name *name, int level, int option)
+static bool is_linger(int level, int option) { return level == SOL_SOCKET && option == SO_LINGER; }
+
+/* No close waits here, but one may be a reset. */
+static int64_t set_linger(struct call *c)
 {
-    if (!is_inet(name))
-        return false;
-    if (level == IPPROTO_TCP)
-        return name->type == SOCK_STREAM && option >= TCP_NODELAY && option <= TCP_USER_TIMEOUT && option != TCP_INFO;
-    if (level == IPPROTO_IP)
-        return option >= IP_TOS && option <= IP_RECVTOS;
-    return level == IPPROTO_IPV6 && name->family == AF_INET6 && option >= IPV6_UNICAST_HOPS && option <= IPV6_TCLASS;
+    struct linger linger;
+    if (c->arg[4] < sizeof linger)
+        return -EINVAL;
+    memcpy(&linger, c->ptr[3], sizeof linger);
+    const int64_t status = CALL_HOST(c, setsockopt(c->fd[0], SOL_SOCKET, SO_LINGER, &linger, sizeof linger));
+    if (status == 0)
+        resets_linger(c, &linger);
+    return status;
 }
 
-static struct network_option *kept_option(struct network_name *name, int level, int option)
+static int64_t get_linger(const struct call *c, struct linger *out)
 {
-    for (unsigned i = 0; i < name->options; i++)
-        if (name->option[i].level == level && name->option[i].name == option)
-            return &name->option[i];
-    return NULL;
+    socklen_t bytes = sizeof *out;
+    return getsockopt(c->fd[0], SOL_SOCKET, SO_LINGER, out, &bytes) < 0 ? -errno : (int64_t)sizeof *out;
 }
-
-static int64_t sockets_keep_option(struct network_name *name, int level, int option, int value)
-{
-    struct network_option *kept = kept_option(name, level, option);
-    if (!kept && name->options == NETWORK_OPTIONS)
-        return -ENOBUFS;
-    if (!kept)
-        kept = &name->option[name->options++];
-    *kept = (struct network_option){.level = level, .name = option, .value = value};
-    return 0;
-}
-
-/* How long a close takes: it does not wait here. */
-static bool is_ignored_option(int option)
-{
-    return option == SO_LINGER || option == SO_OOBINLINE || option == SO_PRIORITY;
-}
-
-static uint32_t ignored_bytes(int option) { return option == SO_LINGER ? sizeof(struct linger) : sizeof(int); }
 
 /* ------------------------------------------------------------------ timeouts */
 
@@ -879,22 +871,26 @@ int64_t sockets_set_option(struct call *c)
         return 0;
     if (is_timeout(level, option))
         return set_timeout(c, option);
-    if (level == SOL_SOCKET && is_ignored_option(option))
-        return c->arg[4] >= ignored_bytes(option) ? 0 : -EINVAL;
-    const bool host = level == SOL_SOCKET && is_host_option(option);
-    if (!host && !is_kept_option(name, level, option))
+    if (is_linger(level, option))
+        return set_linger(c);
+    if (options_has(name, level, option))
+        return options_set(name, level, option, c->ptr[3], c->arg[4]);
+    if (level != SOL_SOCKET || !is_host_option(option))
         return netlink_is(c) ? -ENOPROTOOPT : no_option(name, level, false);
     if (c->arg[4] < sizeof value)
         return -EINVAL;
     memcpy(&value, c->ptr[3], sizeof value);
-    if (!host)
-        return sockets_keep_option(name, level, option, value);
-    return CALL_HOST(c, setsockopt(c->fd[0], SOL_SOCKET, option, &value, sizeof value));
+    bool *sharing = network_sharing(name, level, option);
+    if (sharing)
+        *sharing = value;
+    return sharing ? 0 : CALL_HOST(c, setsockopt(c->fd[0], SOL_SOCKET, option, &value, sizeof value));
 }
 
 /* What the host has another answer for, as its socket is one of AF_UNIX. */
-static void correct(const struct call *c, const struct network_name *name, int option, int *value)
+static void correct(struct call *c, const struct network_name *name, int option, int *value)
 {
+    if (option == SO_ERROR)
+        *value = (int)-resets_read(c, c->fd[0], -*value);
     if (netlink_is(c) && option == SO_DOMAIN)
         *value = AF_NETLINK;
     if (is_inet(name) && option == SO_DOMAIN)
@@ -907,17 +903,20 @@ static int64_t get_int(struct call *c, int level, int option, int *value)
 {
     struct network_name *name = sockets_name_of(c);
     socklen_t bytes = sizeof *value;
+    const bool *sharing = network_sharing(name, level, option);
+    if (sharing) {
+        *value = *sharing;
+        return 0;
+    }
     if (level == SOL_SOCKET && is_host_option(option)) {
         if (getsockopt(c->fd[0], SOL_SOCKET, option, value, &bytes) < 0)
             return -errno;
         correct(c, name, option, value);
         return 0;
     }
-    if (!is_kept_option(name, level, option))
-        return netlink_is(c) ? -ENOPROTOOPT : no_option(name, level, true);
-    const struct network_option *kept = kept_option(name, level, option);
-    *value = kept ? kept->value : 0;
-    return 0;
+    if (options_has(name, level, option))
+        return options_get(name, level, option, value);
+    return netlink_is(c) ? -ENOPROTOOPT : no_option(name, level, true);
 }
 
 union option_value {
@@ -933,8 +932,8 @@ static int64_t get_option(struct call *c, union option_value *out)
     const int level = (int)c->arg[1], option = (int)c->arg[2];
     if (is_timeout(level, option))
         return get_timeout(c, option, &out->time);
-    if (level == SOL_SOCKET && is_ignored_option(option))
-        return ignored_bytes(option);
+    if (is_linger(level, option))
+        return get_linger(c, &out->linger);
     const bool who = level == SOL_SOCKET && option == SO_PEERCRED;
     const int64_t status = who ? control_peer(c, &out->who) : get_int(c, level, option, &out->number);
     return status < 0 ? status : (int64_t)(who ? sizeof out->who : sizeof out->number);

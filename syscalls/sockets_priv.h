@@ -38,6 +38,15 @@ int64_t netlink_send(struct call *c, const struct msghdr *message);
 bool sockets_is_inet(const struct call *c, int argument);
 bool sockets_lacks_peer(const struct call *c, int argument);
 
+/* ------------------------------------------------------------------ resets.c */
+struct linger;
+void resets_linger(struct call *c, const struct linger *linger); /* of the descriptor of argument 0 has been set */
+void resets_shut(struct call *c, int how);                       /* it has been shut down */
+/* What a read is answered, or a question for the error, where the host says this: 0 may be a reset, -ECONNRESET. */
+int64_t resets_read(struct call *c, int host, int64_t value);
+/* What a write of these bytes is answered where the host says EPIPE: how many there were, or -errno. */
+int64_t resets_write(struct call *c, int host, uint64_t bytes);
+
 /* write and writev of a socket whose datagrams go to its peer. */
 int64_t sockets_write(struct call *c, const struct iovec *iov, int count);
 

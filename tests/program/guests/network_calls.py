@@ -91,6 +91,146 @@ def udp():
     print(error(alone.send, b"x"), error(alone.getpeername), alone.sendto(b"zz", (HERE, 9)))
 
 
+# Of each level, options that there are, and some that there are not.
+OPTIONS = {S.IPPROTO_IP: (1, 2, 6, 7, 8, 10, 11, 12, 13, 15, 20, 21, 24, 32, 33, 34, 35, 36, 49),
+           S.IPPROTO_TCP: (1, 3, 4, 5, 6, 7, 8, 12, 16, 18, 25, 30),
+           S.IPPROTO_IPV6: (16, 17, 18, 19, 20, 21, 23, 25, 26, 49, 51, 60, 66, 67, 99)}
+VALUES = (b"\1", -2, -1, 0, 1, 2, 3, 64, 127, 128, 255, 256, 40000)
+SET_BY_THE_HOST = {(S.IPPROTO_TCP, number) for number in (4, 5, 6, 7, 8, 25)}  # what they are at first
+
+
+def options(family, kind):
+    for level, numbers in OPTIONS.items():
+        for number in numbers:
+            by_the_host = (level, number) in SET_BY_THE_HOST
+            said = [None if by_the_host else error(S.socket(family, kind).getsockopt, level, number)]
+            values = [value for value in VALUES if value != 0] if by_the_host else VALUES
+            for value in values[:5] if (level, number) == (S.IPPROTO_IPV6, 17) else values:  # other links' numbers
+                socket = S.socket(family, kind)
+                done = error(socket.setsockopt, level, number, value)
+                said += [done, None if done and by_the_host else error(socket.getsockopt, level, number)]
+            print(level, number, said)
+
+
+def groups():
+    """There is one link only, the loopback, on which groups are not for everybody: what is wrong is wrong anywhere."""
+    fd = S.socket(S.AF_INET, S.SOCK_DGRAM)
+    group, here, nowhere = (S.inet_aton(text) for text in ("239.255.0.1", HERE, "192.0.2.1"))
+    for value in (here, here[:3], nowhere, group + here, group + nowhere, group + here + b"\1\0\0\0", bytes(4)):
+        print(value, error(fd.setsockopt, S.IPPROTO_IP, S.IP_MULTICAST_IF, value),
+              fd.getsockopt(S.IPPROTO_IP, S.IP_MULTICAST_IF, 4))
+    print(error(fd.setsockopt, S.IPPROTO_IP, S.IP_ADD_MEMBERSHIP, here + here),
+          error(fd.setsockopt, S.IPPROTO_IP, S.IP_ADD_MEMBERSHIP, group),
+          error(fd.setsockopt, S.IPPROTO_IP, S.IP_DROP_MEMBERSHIP, group + here))
+
+
+def same_port(kind, *options):
+    """What a socket with these options says to one at the same port; with and without a listener."""
+    for first, second in ((HERE, HERE), (HERE, ""), ("", HERE), ("", ""), (HERE, "127.0.0.5")):
+        for listens in (False, True):
+            for others in ((), options):
+                one, other = S.socket(S.AF_INET, kind), S.socket(S.AF_INET, kind)
+                for option in options:
+                    one.setsockopt(S.SOL_SOCKET, option, 1)
+                for option in others:
+                    other.setsockopt(S.SOL_SOCKET, option, 1)
+                    print(other.getsockopt(S.SOL_SOCKET, option))
+                one.bind((first, 0))
+                if listens and kind == S.SOCK_STREAM:
+                    one.listen()
+                said = error(other.bind, (second, one.getsockname()[1]))
+                print(first, second, listens, len(others), said,
+                      said or kind == S.SOCK_DGRAM or (error(other.listen), error(one.listen)))
+
+
+def nearest():
+    """Of sockets at one port the datagram goes to the one that says most of it."""
+    def bound(address, port=0):
+        made = S.socket(S.AF_INET, S.SOCK_DGRAM)
+        made.setsockopt(S.SOL_SOCKET, S.SO_REUSEADDR, 1)
+        made.bind((address, port))
+        return made
+
+    sender = bound(HERE)
+    anywhere = bound("")
+    port = anywhere.getsockname()[1]
+    here, later, connected, foreign = (bound(HERE, port) for _ in range(4))
+    connected.connect(sender.getsockname())
+    foreign.connect((HERE, 9))
+    ends = {"anywhere": anywhere, "here": here, "later": later, "connected": connected, "foreign": foreign}
+    while len(ends) > 1:
+        sender.sendto(b"to whom", (HERE, port))
+        print([name for name, end in ends.items() if end in select.select([end], [], [], 0)[0]])
+        for name, end in list(ends.items()):
+            if select.select([end], [], [], 0)[0]:
+                ends.pop(name).close()
+    print(list(ends))
+
+
+NO_LINGER = struct.pack("ii", 1, 0)
+
+
+def connection():
+    server = S.create_server((HERE, 0))
+    client = S.create_connection(server.getsockname())
+    return client, server.accept()[0]
+
+
+def settle():
+    """What goes over the loopback has arrived."""
+    select.select([], [], [], 0.02)
+
+
+def say_end(what, end):
+    """The errors of a socket whose other end has gone."""
+    print(what, error(end.recv, 5), error(end.send, b"x"), settle(), error(end.send, b"y"), error(end.send, b"z"),
+          end.getsockopt(S.SOL_SOCKET, S.SO_ERROR), error(end.recv, 5))
+
+
+def resets():
+    for turned in (False, True):
+        def pair():
+            return connection()[::-1] if turned else connection()
+        one, other = pair()
+        other.close()
+        say_end("closed", one)
+        one, other = pair()
+        one.send(b"unread")
+        settle()
+        other.close()
+        say_end("closed without reading", one)
+        for linger in (NO_LINGER, bytes(8), struct.pack("ii", 1, 5)):
+            one, other = pair()
+            other.setsockopt(S.SOL_SOCKET, S.SO_LINGER, linger)
+            print(other.getsockopt(S.SOL_SOCKET, S.SO_LINGER, 8))
+            other.send(b"said")
+            other.close()
+            settle()
+            say_end("closed, linger", one)
+            print(error(one.recv, 5))
+        one, other = pair()
+        other.setsockopt(S.SOL_SOCKET, S.SO_LINGER, NO_LINGER)
+        other.close()
+        settle()
+        print("asked", one.getsockopt(S.SOL_SOCKET, S.SO_ERROR), error(one.recv, 5), error(one.send, b"x"))
+        one, other = pair()
+        other.setsockopt(S.SOL_SOCKET, S.SO_LINGER, NO_LINGER)
+        copy = other.dup()
+        other.close()
+        one.send(b"to the copy")
+        print(copy.recv(20))
+        copy.close()
+        settle()
+        print("written", error(os.write, one.fileno(), b"x"), error(os.write, one.fileno(), b"x"),
+              error(os.read, one.fileno(), 5))
+        one, other = pair()
+        one.shutdown(S.SHUT_WR)
+        print("shut", error(one.send, b"x"), error(other.recv, 5), other.send(b"y"), one.recv(5))
+        for option in (S.SO_OOBINLINE, S.SO_PRIORITY):
+            print(one.getsockopt(S.SOL_SOCKET, option), one.setsockopt(S.SOL_SOCKET, option, 1),
+                  one.getsockopt(S.SOL_SOCKET, option))
+
+
 def local():
     server, client, other, third = (S.socket(S.AF_UNIX) for _ in range(4))
     name = b"\0" + os.urandom(8).hex().encode()  # others on this host may run the same
@@ -197,6 +337,17 @@ os.chdir(sys.argv[1])
 tcp()
 all_addresses()
 udp()
+for family in (S.AF_INET, S.AF_INET6):
+    for kind in (S.SOCK_STREAM, S.SOCK_DGRAM):
+        options(family, kind)
+groups()
+for kind in (S.SOCK_STREAM, S.SOCK_DGRAM):
+    same_port(kind)
+    same_port(kind, S.SO_REUSEADDR)
+    same_port(kind, S.SO_REUSEPORT)
+    same_port(kind, S.SO_REUSEADDR, S.SO_REUSEPORT)
+nearest()
+resets()
 control(*local())
 in_threads()
 in_processes()
