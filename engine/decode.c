@@ -134,7 +134,7 @@ static unsigned repeat_slots(struct stream_slot out[DECODE_INSN_SLOTS], const st
     return 4;
 }
 
-/* An instruction alone in its block may be a call only in forms that are refused; those have slots of other sizes. */
+/* An instruction alone in its block may be a call only if it is far, or refused; those have slots of other sizes. */
 enum stream_ending decode_ending(const struct decode_insn *insn, const struct stream_slot *slots, unsigned count)
 {
     C2_PROMISE(count <= DECODE_INSN_SLOTS);

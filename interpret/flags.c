@@ -86,9 +86,6 @@ void interpret_setcc(struct interpret_run *run)
 
 /* ------------------------------------------------------------------ POPF */
 
-/* What a program may change: the status flags, DF, and TF, NT, AC, ID. IF and IOPL stay. */
-#define FLAGS_OF_PROGRAMS (FLAGS_STATUS | FLAG_DF | FLAG_TF | FLAG_NT | FLAG_AC | FLAG_ID)
-
 static unsigned flags_memory_operand(const struct interpret_run *run)
 {
     unsigned i = 0;

@@ -63,6 +63,7 @@ PREDICATE(prefetch_of_register)
     bool prefetch = insn->opcode_map == ZYDIS_OPCODE_MAP_0F && (insn->opcode == 0x0d || insn->opcode == 0x18);
     return prefetch && insn->raw.modrm.mod == 3;
 }
+PREDICATE(far_branch) { return insn->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR; }
 PREDICATE(same_register)
 {
     return operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER && operands[0].reg.value == operands[1].reg.value;
@@ -101,7 +102,7 @@ static void mov_special_run(struct interpret_run *run)
 #define NATIVE_FLAGS(X) X(CLC) X(STC) X(CMC) X(CLD) X(STD) X(PUSHF) X(PUSHFQ)
 /* clang-format off */
 #define NATIVE_STACK_BRANCHES(X) \
-    X(PUSH) X(POP) X(CALL) X(JMP) X(LEAVE) X(JB) X(JBE) X(JL) X(JLE) X(JNB) X(JNBE) X(JNL) X(JNLE) X(JNO) X(JNP) \
+    X(PUSH) X(POP) X(LEAVE) X(JB) X(JBE) X(JL) X(JLE) X(JNB) X(JNBE) X(JNL) X(JNLE) X(JNO) X(JNP) \
     X(JNS) X(JNZ) X(JO) X(JP) X(JS) X(JZ) X(JRCXZ) X(JECXZ) X(LOOP) X(CMOVB) X(CMOVBE) \
     X(CMOVL) X(CMOVLE) X(CMOVNB) X(CMOVNBE) X(CMOVNL) X(CMOVNLE) X(CMOVNO) X(CMOVNP) X(CMOVNS) \
     X(CMOVNZ) X(CMOVO) X(CMOVP) X(CMOVS) X(CMOVZ)
@@ -193,7 +194,13 @@ static const struct interpret_form forms[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     NATIVE_BUT(SAHF, with_rex, USELESS_REX),
 
     /* stack, branches */
-    NATIVE_BUT(RET, pops_much, "RET that pops 32 KiB or more is not modelled"),
+    [ZYDIS_MNEMONIC_RET] = {.native = true,
+                            .run = interpret_far_return,
+                            .only = far_branch,
+                            .not = pops_much,
+                            .refusal = "RET that pops 32 KiB or more is not modelled"},
+    RUN_IF(CALL, far_branch, interpret_far_call),
+    RUN_IF(JMP, far_branch, interpret_far_jump),
     [ZYDIS_MNEMONIC_ENTER] = {.run = interpret_enter,
                               .not = nested_or_short,
                               .refusal = "ENTER with a nesting level or of 16 bits is not modelled"},
@@ -334,9 +341,9 @@ static const struct interpret_form forms[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     RUN(SYSRET, interpret_privileged),
     RUN(SYSEXIT, interpret_privileged),
     REFUSE(SYSENTER, "SYSENTER calls the 32-bit kernel, which is not modelled: build the program for x86-64 only"),
-    REFUSE(IRET, OTHER_SEGMENTS),
-    REFUSE(IRETD, OTHER_SEGMENTS),
-    REFUSE(IRETQ, OTHER_SEGMENTS),
+    RUN(IRET, interpret_iret),
+    RUN(IRETD, interpret_iret),
+    RUN(IRETQ, interpret_iret),
     REFUSE(LAR, OTHER_SEGMENTS),
     REFUSE(LSL, OTHER_SEGMENTS),
     REFUSE(VERR, OTHER_SEGMENTS),

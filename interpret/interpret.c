@@ -7,7 +7,8 @@
  * Invariants
  *   interpret_wants() and interpret_execute() judge by the same function, so that they cannot disagree.
  * Not modelled
- *   See the cards of the files that interpret: _string, _bits, _flags, _sse, _x87, _transcendental, _fpstate, _system.
+ *   See the cards of the files that interpret: _string, _bits, _flags, _sse, _x87, _transcendental, _fpstate, _system,
+ *   _far.
  */
 #include "interpret/interpret_priv.h"
 
@@ -122,8 +123,8 @@ static const char *refused_shape(const ZydisDecodedInstruction *insn, const Zydi
     const char *prefixes = refused_prefixes(insn);
     if (prefixes)
         return prefixes;
-    if (insn->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
-        return "far calls, jumps and returns are not modelled";
+    if (insn->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR && insn->mnemonic != ZYDIS_MNEMONIC_RET && insn->raw.rex.W)
+        return "far calls and jumps by a pointer of 64 bits are not modelled: CPUs of different makers differ on them";
     if (is_near_branch(insn) && has_prefix(insn, 0x66) && !(insn->attributes & ZYDIS_ATTRIB_HAS_REX && insn->raw.rex.W))
         return "a near branch with an operand-size prefix (66h) is not modelled: CPUs of different makers differ on it";
     bool reads_segment = insn->mnemonic == ZYDIS_MNEMONIC_MOV && operands[0].type != ZYDIS_OPERAND_TYPE_UNUSED &&

@@ -21,6 +21,8 @@
 #define FLAG_NT (1u << 14)
 #define FLAG_AC (1u << 18)
 #define FLAG_ID (1u << 21)
+/* What a program may change: the status flags, DF, and TF, NT, AC, ID. IF and IOPL stay. */
+#define FLAGS_OF_PROGRAMS (FLAGS_STATUS | FLAG_DF | FLAG_TF | FLAG_NT | FLAG_AC | FLAG_ID)
 #define FLAGS_STATUS (FLAG_CF | FLAG_PF | FLAG_AF | FLAG_ZF | FLAG_SF | FLAG_OF)
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI };
@@ -72,6 +74,10 @@ struct interpret_value {
 bool interpret_get(struct interpret_run *run, unsigned index, enum mmu_access access, struct interpret_value *out);
 void interpret_put(struct interpret_run *run, unsigned index, const struct interpret_value *value);
 
+static inline bool interpret_is_canonical(uint64_t address)
+{
+    return (uint64_t)((int64_t)(address << 16) >> 16) == address;
+}
 static inline uint64_t guest_load(uint64_t address, unsigned bytes)
 {
     uint64_t value = 0;
@@ -118,7 +124,8 @@ interpret_handler interpret_f2xm1, interpret_fyl2x, interpret_fyl2xp1, interpret
 
 interpret_handler interpret_cpuid, interpret_rdtsc, interpret_rdtscp, interpret_privileged, interpret_undefined,
     interpret_breakpoint, interpret_debug_trap, interpret_interrupt, interpret_read_segment, interpret_enter,
-    interpret_clflush, interpret_prefetch; /* interpret_system.c */
+    interpret_clflush, interpret_prefetch;                                                      /* interpret_system.c */
+interpret_handler interpret_far_return, interpret_far_jump, interpret_far_call, interpret_iret; /* far.c */
 
 interpret_handler interpret_xsave, interpret_xrstor, interpret_xgetbv; /* xsave.c */
 void interpret_xsave_touched(struct interpret_touched *out, const struct interpret_cpu *cpu,

@@ -151,8 +151,6 @@ bool interpret_address(uint64_t *out, const struct interpret_cpu *cpu, struct gu
 
 /* ------------------------------------------------------------------ accesses */
 
-static bool operands_is_canonical(uint64_t address) { return (uint64_t)((int64_t)(address << 16) >> 16) == address; }
-
 /* A non-canonical address is a general protection fault, or a stack fault if it is relative to the stack segment: Linux
  * makes SIGSEGV of the one and SIGBUS of the other, with no address. */
 static void not_canonical(struct interpret_run *run)
@@ -176,7 +174,7 @@ static bool page_ready(struct interpret_run *run, uint64_t address, enum mmu_acc
 bool interpret_may_access(struct interpret_run *run, uint64_t address, uint64_t bytes, enum mmu_access access)
 {
     uint64_t last = address + bytes - 1;
-    if (!operands_is_canonical(address) || !operands_is_canonical(last)) {
+    if (!interpret_is_canonical(address) || !interpret_is_canonical(last)) {
         not_canonical(run);
         return false;
     }

@@ -35,8 +35,9 @@ static bool tested_elsewhere(const ZydisDecodedInstruction *insn, const ZydisDec
     if (!form->run || (form->only && !form->only(insn, operands)))
         return false;
     static interpret_handler *const handlers[] = {
-        interpret_cpuid,     interpret_rdtsc,      interpret_rdtscp,     interpret_privileged,
-        interpret_undefined, interpret_breakpoint, interpret_debug_trap, interpret_interrupt,
+        interpret_cpuid,      interpret_rdtsc,      interpret_rdtscp,     interpret_privileged,
+        interpret_undefined,  interpret_breakpoint, interpret_debug_trap, interpret_interrupt,
+        interpret_far_return, interpret_far_jump,   interpret_far_call,   interpret_iret,
     };
     for (size_t i = 0; i < sizeof handlers / sizeof handlers[0]; i++)
         if (form->run == handlers[i])

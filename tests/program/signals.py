@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """signals.py PART: what programs do with signals, as on Linux; with guests/signals.c,
-guests/accesses.c and guests/traps.c.
+guests/accesses.c, guests/traps.c and guests/segments.c.
 
 faults   what handlers are told of faults, and a crash handler that shows its callers
 queues   real-time signals are kept, and come in order
 timers   alarm, setitimer, timer_create, in guest time: to the instruction
 threads  signals for one thread, waits that they interrupt, and calls that go on
 accesses what handlers are told of accesses that cannot be, and of returns to segments that are none
+segments what far returns, calls and jumps and IRET do, and where they fault
 traps    floating-point exceptions that are not masked: of SSE as on Linux, of the x87 unit refused
 """
 
@@ -73,7 +74,13 @@ def accesses():
     contains(got.stderr.decode(), ["returns to 32-bit code (CS 0x23)", "build for x86-64"], "a return to 32-bit code")
 
 
+def segments():
+    guest = os.path.join(os.environ["GUESTS"], "segments")
+    as_natively("all", ("50000", "1"), guest)
+    equal(emulate(["-q", guest]).stdout, run([guest]).stdout, "the same, simulated")
+
+
 PARTS = {"accesses": accesses, "faults": faults, "queues": lambda: as_natively("queues"), "timers": timers,
-         "threads": threads, "traps": traps}
+         "threads": threads, "segments": segments, "traps": traps}
 PARTS[sys.argv[1]]()
 done()
