@@ -457,6 +457,14 @@ static struct network_name *by_file(struct network *network, uint64_t device, ui
     return NULL;
 }
 
+/* A file that has just been made has a number that was another one's, if that one is gone: nobody finds its socket. */
+static void forget_file(struct network *network, const struct stat *made)
+{
+    for (int i = 0; i < NAMES; i++)
+        if (network->name[i].inode == made->st_ino && network->name[i].device == made->st_dev)
+            network->name[i].inode = 0;
+}
+
 static int64_t check_unix(const struct network_address *address)
 {
     return unix_of(address)->sun_family != AF_UNIX || address->bytes > sizeof(struct sockaddr_un) ? -EINVAL : 0;
@@ -516,6 +524,7 @@ int64_t network_bind_unix(struct call *c, int host, const struct network_address
             return status == -EEXIST ? -EADDRINUSE : status;
         if (named)
             return -EINVAL; /* Linux finds it out when the file is made, too */
+        forget_file(network, &file);
     }
     status = network_add(network, host, AF_UNIX, type, 0, &name);
     if (status < 0)

@@ -246,6 +246,16 @@ def local():
     other.listen()
     third.connect(name)
     print(other.getsockname() == name, third.getpeername() == name)
+    listeners = []
+    for number in range(4):  # the next file may get the number of the one that is gone; its socket is open
+        listeners.append(S.socket(S.AF_UNIX))
+        listeners[-1].bind("again")
+        listeners[-1].listen()
+        caller = S.socket(S.AF_UNIX)
+        caller.connect("again")
+        print(number, [select.select([each], [], [], 0)[0] != [] for each in listeners])
+        listeners[-1].accept()[0].close()
+        os.unlink("again")
     first, second = (S.socket(S.AF_UNIX, S.SOCK_DGRAM) for _ in range(2))
     first.bind("first")
     second.bind("second")
