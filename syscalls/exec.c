@@ -275,6 +275,7 @@ enum c2_status syscalls_execute(struct syscalls *kernel, struct mmu *mmu, const 
     kernel->identity.dumpable = 1;
     kernel->identity.keeps_capabilities = 0;
     kernel->identity.barriers = 0;
+    kernel->identity.has_segments = 0;
     kernel->identity.personality = inherited_personality(kernel);
     kernel->mmu = mmu;
     processes_number_own(kernel);

@@ -30,6 +30,7 @@ struct identity {
     uint32_t barriers;      /* commands of membarrier that registered it */
     uint32_t personality;   /* as personality(2) has it */
     int memory_errors;      /* PR_MCE_KILL: there are none */
+    uint32_t has_segments;  /* a table of its own (modify_ldt), which is empty */
     int no_huge_pages;      /* PR_SET_THP_DISABLE, which is only remembered */
 };
 

@@ -48,7 +48,7 @@ int64_t pidfds_open(struct call *c)
     const int process = (int)c->arg[0];
     if (c->arg[1] & ~(uint64_t)O_NONBLOCK || process <= 0)
         return -EINVAL;
-    if (!views_find(c->kernel, (uint32_t)process))
+    if (process != IDENTITY_PARENT && !views_find(c->kernel, (uint32_t)process))
         return is_thread(c->kernel, (uint32_t)process) ? -EINVAL : -ESRCH;
     return pidfds_add(c->kernel, (uint32_t)process, (int)c->arg[1]);
 }

@@ -104,8 +104,9 @@ static bool shines(const struct syscalls *kernel, const struct fd_entry *entry)
 {
     if (entry->kind == FD_TIMER)
         return entry->pollable->ticks > 0;
-    return entry->kind == FD_PROCESS ? processes_has_ended(kernel, entry->pollable->process)
-                                     : signals_are_pending(kernel, kernel->current, entry->pollable->mask);
+    return entry->kind == FD_PROCESS
+               ? entry->pollable->process != IDENTITY_PARENT && processes_has_ended(kernel, entry->pollable->process)
+               : signals_are_pending(kernel, kernel->current, entry->pollable->mask);
 }
 
 static void refresh(struct syscalls *kernel, const struct fd_entry *entry, uint64_t now)

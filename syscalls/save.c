@@ -211,6 +211,7 @@ static void visit_identity(struct identity *identity, struct checkpoint *c)
     CHECKPOINT_NUMBER(c, identity->barriers, UINT32_MAX);
     CHECKPOINT_NUMBER(c, identity->personality, UINT32_MAX);
     CHECKPOINT_NUMBER(c, *(uint32_t *)&identity->memory_errors, PR_MCE_KILL_DEFAULT);
+    CHECKPOINT_NUMBER(c, identity->has_segments, 1);
     CHECKPOINT_NUMBER(c, *(uint32_t *)&identity->no_huge_pages, 1);
 }
 

@@ -345,6 +345,8 @@ SYSCALL(59, execve, exec_execve, DECIMAL, "", PATH, ADDRESS, ADDRESS)
 SYSCALL(322, execveat, exec_execveat, DECIMAL, "", DIRECTORY, PATH, ADDRESS, ADDRESS, HEX)
 SYSCALL(334, rseq, process_absent, DECIMAL, "ENOSYS, silently: libraries do without", ADDRESS, UINT, HEX, HEX)
 SYSCALL(125, capget, identity_capabilities, DECIMAL, "none", BOTH(8), ADDRESS)
+SYSCALL(154, modify_ldt, segments_modify, DECIMAL,
+        "the table is empty: a segment that is set up is ENOSYS, with a message", INT, ADDRESS, SIZE)
 SYSCALL(126, capset, identity_set_capabilities, DECIMAL, "none only; else EPERM", IN(8), ADDRESS)
 SYSCALL(239, get_mempolicy, process_absent, DECIMAL, "ENOSYS, silently: one node", ADDRESS, ADDRESS, SIZE, ADDRESS, HEX)
 SYSCALL(238, set_mempolicy, process_absent, DECIMAL, "ENOSYS, silently: one node", INT, ADDRESS, SIZE)

@@ -2,11 +2,13 @@
  *
  * One test a row: identity, scheduling, time, signals, processes.
  */
+#include <asm/ldt.h>
 #include <asm/prctl.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -18,6 +20,7 @@
 #include <sys/time.h>
 #include <sys/times.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <sys/timex.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -1308,6 +1311,12 @@ void row_pidfd_open(void **state)
     assert_call(O_RDWR | O_NONBLOCK, fcntl, 4, F_GETFL);
     assert_call(-EINVAL, pidfd_open, 1000, 1);
     assert_call(-EINVAL, pidfd_open, 0, 0);
+    assert_call(5, pidfd_open, 1, 0); /* its parent */
+    assert_call(-EPERM, pidfd_send_signal, 5, SIGTERM, NULL, 0);
+    assert_call(-ECHILD, waitid, P_PIDFD, 5, NULL, WEXITED, NULL);
+    struct pollfd *ended = guest_take(sizeof *ended);
+    *ended = (struct pollfd){.fd = 5, .events = POLLIN};
+    assert_call(0, poll, ended, 1, 0);
     assert_call(-ESRCH, pidfd_open, 1001, 0);
     assert_call(-ESRCH, pidfd_open, getpid() + 1000, 0); /* the host's are not there */
 }
@@ -1414,6 +1423,43 @@ void row_process_vm_writev(void **state)
     assert_memory_equal(to, "\0\0\0\0 is", 7);
     assert_call(0, prctl, 4 /* PR_SET_DUMPABLE */, 0, 0, 0, 0);
     assert_call(4, process_vm_writev, 1000, local, 1, buffer_of(to, 4), 1, 0);
+}
+
+/* Numbers of the host, but for segments that are set up. */
+void row_modify_ldt(void **state)
+{
+    (void)state;
+    const int64_t invalid = UINT32_MAX - EINVAL + 1, fault = UINT32_MAX - EFAULT + 1, absent = UINT32_MAX - ENOSYS + 1;
+    uint8_t *const bytes = memset(guest_take(256), 0x5a, 256);
+    struct user_desc *const segment = guest_take(sizeof *segment);
+    assert_call(0, modify_ldt, 0, bytes, 64);
+    assert_int_equal(bytes[0], 0x5a);
+    assert_call(0, modify_ldt, 0, GUEST_BAD, 64);
+    assert_call(128, modify_ldt, 2, bytes, 200);
+    assert_int_equal(bytes[127], 0);
+    assert_int_equal(bytes[128], 0x5a);
+    assert_call(0, modify_ldt, 2, GUEST_BAD, 0);
+    assert_call(fault, modify_ldt, 2, GUEST_BAD, 64);
+    assert_call(fault, modify_ldt, 2, GUEST_READONLY, 16);
+    assert_call(absent, modify_ldt, 3, bytes, 16);
+    for (int function = 1; function <= 17; function += 16) {
+        assert_call(invalid, modify_ldt, function, segment, 15);
+        assert_call(invalid, modify_ldt, function, NULL, 17);
+        assert_call(fault, modify_ldt, function, NULL, 16);
+        *segment = (struct user_desc){.entry_number = LDT_ENTRIES};
+        assert_call(invalid, modify_ldt, function, segment, 16);
+        *segment = (struct user_desc){.contents = 3};
+        assert_call(invalid, modify_ldt, function, segment, 16);
+    }
+    *segment = (struct user_desc){.read_exec_only = 1, .seg_not_present = 1};
+    assert_call(0, modify_ldt, 17, segment, 16);
+    assert_call(200, modify_ldt, 0, bytes, 200); /* a table there is now */
+    assert_int_equal(bytes[199], 0);
+    *segment = (struct user_desc){.entry_number = 7};
+    assert_call(0, modify_ldt, 1, segment, 16);
+    guest_said(g.complaints);
+    assert_refusal(CALL(modify_ldt, 17, segment, 16), "c2emu: system call 154 (modify_ldt) would set up a "
+                                                      "segment, which is not modelled: the program sees ENOSYS\n");
 }
 
 void row_unshare(void **state)

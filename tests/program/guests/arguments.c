@@ -562,7 +562,8 @@ static void list_system_v(void)
 
 static struct values PROTECTION, MAPPING, REMAP, MEMORY_ADVICE, LOCK_ALL, LIMIT, LIMITS, USAGE, PRIORITY, PRCTL, BASE,
     RANDOM;
-static struct values POLICY, PARAMETER, PERSONALITY, BARRIER, COMPARISON, WORDS_OF_PROGRAM;
+static struct values POLICY, PARAMETER, PERSONALITY, BARRIER, COMPARISON, WORDS_OF_PROGRAM, SEGMENT_FUNCTION, SEGMENT,
+    SEGMENT_BYTES;
 
 static void list_spaces(void)
 {
@@ -582,6 +583,7 @@ static void list_spaces(void)
 static void list_identity(void)
 {
     static struct rlimit l[] = {{RLIM_INFINITY, RLIM_INFINITY}, {2, 1}, {RLIM_INFINITY, 5}, {50, 1UL << 40}};
+    static uint32_t empty[128 / sizeof(uint32_t)], beyond_all[4] = {8192}, of_code[4] = {0, 0, 0, 3 << 1};
     static char *words[] = {"x", NULL}, *bad_words[] = {(char *)BAD, NULL};
     NUMBERS(LIMIT, RLIMIT_NOFILE, 0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15, 16, -1, 100);
     VALUES(LIMITS, 0, BAD, none, &l[1], &l[2], &l[3], &l[0]);
@@ -600,6 +602,9 @@ static void list_identity(void)
     VALUES(PERSONALITY, 0xffffffff, 0, 0xff, 0xfd40000, 0x80000000);
     VALUES(BARRIER, 1, 2, 4, 8, 16, 32, 64, 8, 32, 3, 4096, -1);
     VALUES(COMPARISON, 1, 0, 2, 3, 4, 5, 6, 8, -1);
+    VALUES(SEGMENT_FUNCTION, 1, 0, 2, 3, 18, -1, INT_MIN);
+    VALUES(SEGMENT, empty, 0, BAD, none, readonly, edge, BEYOND, &beyond_all, &of_code);
+    VALUES(SEGMENT_BYTES, 16, 0, 15, 17, 128, 200, -1L);
     VALUES(WORDS_OF_PROGRAM, words, 0, BAD, none, bad_words, edge);
 }
 
@@ -868,6 +873,7 @@ static const struct row rows[] = {
     ROW(identity, getrandom, &OUT, &SIZE, &RANDOM),
     ROW(identity, capset, &IN_WHOLE, &OUT_OR_NULL),
     ROW(identity, setns, &PROCESS, &FLAG),
+    ROW(identity, modify_ldt, &SEGMENT_FUNCTION, &SEGMENT, &SEGMENT_BYTES),
     ROW(identity, process_vm_readv, &TID, &IOV, &COUNT, &IOV, &COUNT, &FLAG),
     ROW(identity, process_vm_writev, &TID, &IOV, &COUNT, &IOV, &COUNT, &FLAG),
     ANY(identity, kcmp, &PID, &PID, &COMPARISON, &INT, &INT),
