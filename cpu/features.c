@@ -100,10 +100,11 @@ static uint64_t host_xcr0(uint32_t leaf_1_ecx)
     return (uint64_t)high << 32 | low;
 }
 
+/* RDTSCP reads the program's own clock: no engine leaves it to the host, which may lack it. */
 static uint64_t host_features(uint64_t *xcr0)
 {
     uint32_t words[CPU_WORDS];
-    uint64_t found = 0;
+    uint64_t found = (uint64_t)1 << CPU_RDTSCP;
     host_words(words);
     *xcr0 = host_xcr0(words[CPU_1_ECX]);
     for (unsigned i = 0; i < CPU_FEATURE_COUNT; i++)

@@ -22,6 +22,7 @@
 #define CONTEXT_SPILL 224
 #define CONTEXT_ENTRY 232
 #define CONTEXT_WIDE 240
+#define CONTEXT_BASES 248
 #define CONTEXT_FXSAVE 256
 #define CONTEXT_TABLES 4096
 
@@ -47,8 +48,8 @@ struct native_context {
     uint64_t limit;  /* recording: no record begins behind it */
     uint64_t beyond; /* -(limit + 1) */
     uint64_t spill, entry;
-    uint64_t wide; /* the components of XSAVE that lie behind fxsave, where the host has them */
-    uint64_t unused;
+    uint64_t wide;  /* the components of XSAVE that lie behind fxsave, where the host has them */
+    uint64_t bases; /* native_sets_bases() */
     uint8_t fxsave[512] __attribute__((aligned(16)));
     uint64_t there; /* XSTATE_BV */
     uint8_t rest[CONTEXT_TABLES - CONTEXT_FXSAVE - 512 - 8];
@@ -72,6 +73,7 @@ CONTEXT_AGREES(beyond, CONTEXT_BEYOND);
 CONTEXT_AGREES(spill, CONTEXT_SPILL);
 CONTEXT_AGREES(entry, CONTEXT_ENTRY);
 CONTEXT_AGREES(wide, CONTEXT_WIDE);
+CONTEXT_AGREES(bases, CONTEXT_BASES);
 CONTEXT_AGREES(fxsave, CONTEXT_FXSAVE);
 CONTEXT_AGREES(table, CONTEXT_TABLES);
 CONTEXT_AGREES(executed, CONTEXT_COUNTERS);

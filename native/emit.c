@@ -196,6 +196,14 @@ void emit_compare_constant(struct emit *e, struct emit_place what, uint32_t valu
     emit_bytes(e, &value, bytes);
 }
 
+void emit_complement(struct emit *e, unsigned what)
+{
+    C2_PROMISE(what < 16);
+    emit_byte(e, (uint8_t)(REX | REX_W | (what & 8 ? REX_B : 0)));
+    emit_byte(e, 0xf7);
+    emit_byte(e, modrm(3, 2, what));
+}
+
 void emit_shift_rcx(struct emit *e, unsigned by)
 {
     C2_PROMISE(by < 16);

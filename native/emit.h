@@ -59,9 +59,10 @@ void emit_set_gs(struct emit *e, unsigned from);                         /* the 
 void emit_compare_with(struct emit *e, unsigned what, uint32_t offset);  /* changes flags */
 /* What lies there with a constant of 1, 2 or 4 bytes; changes flags. */
 void emit_compare_constant(struct emit *e, struct emit_place what, uint32_t value, unsigned bytes);
-void emit_shift_rcx(struct emit *e, unsigned by); /* to the right, by what a register has (BMI2) */
-void emit_save_flags(struct emit *e);             /* the six of arithmetic go to RAX, ... */
-void emit_restore_flags(struct emit *e);          /* ... and come back; what RAX has then is lost */
+void emit_complement(struct emit *e, unsigned what); /* NOT */
+void emit_shift_rcx(struct emit *e, unsigned by);    /* to the right, by what a register has (BMI2) */
+void emit_save_flags(struct emit *e);                /* the six of arithmetic go to RAX, ... */
+void emit_restore_flags(struct emit *e);             /* ... and come back; what RAX has then is lost */
 
 /* Jumps forward or back by 32 bits: returns where these are, for emit_aim. condition: as in the opcode of Jcc. */
 uint8_t *emit_jump(struct emit *e);

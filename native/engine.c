@@ -11,21 +11,20 @@
  *   A block 1 to 2 ns with its look at the limit; an address one or two instructions of the host; a way out to C and
  *   back 100 ns. bench/README.md has measurements.
  * Not modelled
- *   Debug registers; alignment checks (AC); exceptions of the x87 unit that trap (refused where one occurs); string
- *   instructions and XLAT behind GS, and GS with 32-bit addresses (refused). A branch to an address that is not
- *   canonical faults at its target. A whole block is read before any of it is executed: the page that it goes on to is
- *   touched, and may fault, when the block starts. Flags that manuals leave undefined, and the x87 unit's C1, are those
- *   of the host's processor.
+ *   Debug registers; alignment checks (AC); exceptions of the x87 unit that trap (refused where one occurs). Behind GS
+ *   branches with 32-bit addresses, and places relative to RIP that are far away; where instructions cannot set the
+ *   bases (native_sets_bases), strings with 32-bit addresses behind FS or GS (refused). A branch to an address that is
+ *   not canonical faults at its target. A whole block is read before any of it is executed: the page that it goes on to
+ *   is touched, and may fault, when the block starts. Flags that manuals leave undefined, and the x87 unit's C1, are
+ *   those of the host's processor.
  *   The engine is no wall: a hostile program can find and change what is c2emu's own.
  */
 #include "engine/code.h"
 #include "native/native_priv.h"
 
-#include <asm/hwcap2.h>
 #include <cpuid.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 
 #include "base/base.h"
@@ -57,9 +56,7 @@ const char *native_lacks(void)
         return lacks;
     asked = true;
     lacks = processor_lacks();
-    if (!(getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE))
-        lacks = "a processor and a Linux that let programs change the bases of FS and GS (FSGSBASE)";
-    else if (!lacks && !native_cache_is_possible())
+    if (!lacks && !native_cache_is_possible())
         lacks = "memory that is executable at one address and writable at another, which this host refuses";
     return lacks;
 }
@@ -343,6 +340,7 @@ static enum c2_status make_context(struct native *n, struct c2_error *err)
         return refused_memory(sizeof *n->context, err);
     n->context = at;
     n->context->leave = (uint64_t)(uintptr_t)native_leave_code;
+    n->context->bases = native_sets_bases();
     n->codes.context = at;
     return make_runway(n, err);
 }

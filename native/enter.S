@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Between C and translated code. The host's FS base, which C's thread-local variables need, is replaced by the guest's
- * while translated code runs, and GS by the context. The host's stack, its callee-saved registers, MXCSR and an empty
- * x87 unit are there again when C goes on.
+ * while translated code runs, and GS by the context; where instructions cannot set them (native_sets_bases), FS stays
+ * the host's, and GS is the context in C, too. The host's stack, its callee-saved registers, MXCSR and an empty x87
+ * unit are there again when C goes on.
  */
 #include "native/context.h"
 
@@ -21,13 +22,16 @@ native_enter_code:
         push %r13
         push %r14
         push %r15
+        xor %eax, %eax
+        cmpq $0, CONTEXT_BASES(%rdi)
+        je 2f
         rdgsbase %rax
-        push %rax
         wrgsbase %rdi
+        rdfsbase %rdx
+        mov %rdx, OF(CONTEXT_HOST_FS)
+2:      push %rax
         mov %rsp, OF(CONTEXT_HOST_RSP)
         stmxcsr OF(CONTEXT_HOST_MXCSR)
-        rdfsbase %rax
-        mov %rax, OF(CONTEXT_HOST_FS)
         mov %rsi, OF(CONTEXT_ENTRY)
         mov OF(CONTEXT_WIDE), %eax
         xor %edx, %edx
@@ -35,9 +39,11 @@ native_enter_code:
         jz 1f
         xrstor64 OF(CONTEXT_FXSAVE)
 1:      fxrstor64 OF(CONTEXT_FXSAVE)
+        cmpq $0, OF(CONTEXT_BASES)
+        je 2f
         mov OF(CONTEXT_FS_BASE), %rax
         wrfsbase %rax
-        pushq OF(CONTEXT_FLAGS)
+2:      pushq OF(CONTEXT_FLAGS)
         popfq
         mov GPR(0), %rax
         mov GPR(1), %rcx
@@ -95,11 +101,13 @@ native_left_code:
         cld
         fninit
         ldmxcsr OF(CONTEXT_HOST_MXCSR)
+        pop %rdx
+        cmpq $0, OF(CONTEXT_BASES)
+        je 2f
         mov OF(CONTEXT_HOST_FS), %rax
         wrfsbase %rax
-        pop %rax
-        wrgsbase %rax
-        pop %r15
+        wrgsbase %rdx
+2:      pop %r15
         pop %r14
         pop %r13
         pop %r12
@@ -149,14 +157,18 @@ native_on_signal:
         cmp native_code_end(%rip), %rax
         jae native_foreign_signal
         mov native_running(%rip), %rcx
+        cmpq $0, CONTEXT_BASES(%rcx)
+        je 2f
         mov CONTEXT_HOST_FS(%rcx), %rax
         wrfsbase %rax
-        sub $8, %rsp
+2:      sub $8, %rsp
         call native_signal
         add $8, %rsp
         test %al, %al
         jz 1f
         mov native_running(%rip), %rcx
+        cmpq $0, CONTEXT_BASES(%rcx)
+        je 1f
         mov CONTEXT_FS_BASE(%rcx), %rax
         wrfsbase %rax
 1:      ret

@@ -10,10 +10,15 @@
  * Not modelled
  *   Alignment checks (AC). Exceptions of the x87 unit that trap: refused where one occurs.
  */
+#include <asm/hwcap2.h>
+#include <asm/prctl.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "engine/code.h"
 #include "native/emit.h"
@@ -87,17 +92,32 @@ static void faults_take_registers(const greg_t *gregs, const struct native_roles
     context->flags = (uint64_t)gregs[REG_EFL];
 }
 
+/* A CPU may have the instructions, and a Linux that loses what they set. */
+bool native_sets_bases(void)
+{
+    static int known = -1;
+    if (known < 0)
+        known = SHORTCUT(getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE) ? 1 : 0;
+    return known;
+}
+
 /* The instruction may have had the guest's GS. */
 static uint64_t take_gs(void)
 {
     C2_PROMISE(native_running);
     uint64_t was;
+    if (!native_sets_bases())
+        return (uint64_t)(uintptr_t)native_running;
     __asm__ volatile("rdgsbase %0" : "=r"(was));
     __asm__ volatile("wrgsbase %0" : : "r"(native_running));
     return was;
 }
 
-static void give_gs(uint64_t base) { __asm__ volatile("wrgsbase %0" : : "r"(base)); }
+static void give_gs(uint64_t base)
+{
+    if (native_sets_bases())
+        __asm__ volatile("wrgsbase %0" : : "r"(base));
+}
 
 /* Whether a block has found that it does not fit below the limit; then *in is its translation. */
 static bool is_end_of_runway(const siginfo_t *info, const greg_t *gregs, struct native_code **in)
@@ -193,9 +213,20 @@ void native_handle_no_signals(struct native *n)
     handlers_stack = NULL;
 }
 
+/* GS is the context in C, too, which has no use for it: Linux sets it, once a thread. */
+static void hold_gs(const struct native_context *context)
+{
+    static _Thread_local const struct native_context *held;
+    if (held == context || native_sets_bases())
+        return;
+    C2_ASSERT(syscall(SYS_arch_prctl, ARCH_SET_GS, context) == 0);
+    held = context;
+}
+
 void native_begin_run(struct native *n)
 {
     C2_ASSERT(n->handles && n->context && n->blocks);
+    hold_gs(n->context);
     native_code_start = (uint64_t)(uintptr_t)n->codes.cache.executed;
     native_code_end = (uint64_t)(uintptr_t)native_cache_end(n->codes.cache.executed);
     native_running = n->context;

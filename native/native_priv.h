@@ -310,6 +310,8 @@ enum c2_status native_forget_code(struct native *n, uint64_t start, uint64_t byt
 enum c2_status native_handle_signals(struct native *n, struct c2_error *err);
 void native_handle_no_signals(struct native *n);
 void native_begin_run(struct native *n); /* it gets the signals from now on */
+/* Whether instructions set the bases of FS and GS (FSGSBASE), and the host keeps what they set. */
+bool native_sets_bases(void);
 /* What n->fault is for the guest; registers are as they were before the instruction. false: nothing that it may know
  * of, and n->failure says what. */
 bool native_fault_event(struct native *n, struct engine_event *event);

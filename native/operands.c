@@ -3,9 +3,10 @@
  * Model
  *   An instruction is copied byte by byte. Only what is relative to RIP is written anew: as an absolute address where
  *   a displacement has it (below 2 GiB), as are programs and libraries; else through a free register. GS, which is the
- *   context's, is the guest's for the one instruction that has a place behind it. Effective addresses are calculated by
- *   LEA, which changes no flag, from registers as they are before the instruction; the rules are those of
- *   interpret_address(), which calculates the rest of them in C.
+ *   context's, is the guest's for the one instruction that has a place behind it. Where instructions cannot set bases
+ *   (native_sets_bases) what lies behind FS or GS is addressed through a free register, too. Effective addresses are
+ *   calculated by LEA, which changes no flag, from registers as they are before the instruction; the rules are those
+ *   of interpret_address(), which calculates the rest of them in C.
  * Source
  *   Intel SDM volume 2, 2.1.5, 2.2.1 (RIP-relative addressing: 2.2.1.6).
  */
@@ -105,6 +106,20 @@ static bool is_behind_gs(const struct decode_insn *insn)
         if (has_segment(&insn->operands[i], ZYDIS_REGISTER_GS) && operands_is_memory(&insn->operands[i]))
             return true;
     return false;
+}
+
+static bool has_base_of_segment(const ZydisDecodedOperand *operand)
+{
+    return has_segment(operand, ZYDIS_REGISTER_FS) || has_segment(operand, ZYDIS_REGISTER_GS);
+}
+
+/* The operand behind FS or GS, where the host's processor has neither base; else NULL. */
+static const ZydisDecodedOperand *native_based(const struct decode_insn *insn)
+{
+    for (unsigned i = 0; i < insn->insn.operand_count && !native_sets_bases(); i++)
+        if (has_base_of_segment(&insn->operands[i]) && operands_is_memory(&insn->operands[i]))
+            return &insn->operands[i];
+    return NULL;
 }
 
 static bool is_in_modrm(const ZydisDecodedOperand *operand)
@@ -222,11 +237,6 @@ static uint64_t constant_of(const struct translated *t, const ZydisDecodedOperan
 {
     C2_PROMISE(is_constant(t, operand));
     return is_relative(&t->insn->insn) && is_in_modrm(operand) ? relative_target(t) : (uint64_t)operand->mem.disp.value;
-}
-
-static bool has_base_of_segment(const ZydisDecodedOperand *operand)
-{
-    return has_segment(operand, ZYDIS_REGISTER_FS) || has_segment(operand, ZYDIS_REGISTER_GS);
 }
 
 static void emit_segment_base(struct emit *e, const ZydisDecodedOperand *operand, unsigned to)
@@ -382,7 +392,8 @@ static bool is_simple(const struct decode_insn *insn)
 {
     const ZydisDecodedInstruction *i = &insn->insn;
     const bool vex = i->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY;
-    return !is_behind_gs(insn) && !pushes_flags(i) && !(is_relative(i) && (vex || i->address_width != 64));
+    return !is_behind_gs(insn) && !native_based(insn) && !pushes_flags(i) &&
+           !(is_relative(i) && (vex || i->address_width != 64));
 }
 
 /* Zydis's distance of a branch has 8 or 32 bits; of other sizes it is none that is light. */
@@ -433,17 +444,30 @@ void native_own(struct decode_own_form *out, const struct decode_insn *insn)
 
 /* ------------------------------------------------------------------ how an instruction is translated */
 
+/* A string: where RSI says. */
+static bool is_based_string(const struct decode_insn *insn)
+{
+    const ZydisDecodedOperand *based = native_based(insn);
+    return based && based->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && insn->insn.mnemonic != ZYDIS_MNEMONIC_XLAT;
+}
+
+static bool can_be_based(const struct native_form *form, const struct decode_insn *insn)
+{
+    return (NATIVE_LOW & ~(unsigned)form->uses) != 0 && !(is_based_string(insn) && insn->insn.address_width != 64);
+}
+
 const char *native_refusal(const struct decode_insn *insn, uint64_t pc)
 {
     const bool branch = insn->insn.meta.branch_type != ZYDIS_BRANCH_TYPE_NONE;
+    const ZydisDecodedOperand *based = native_based(insn);
     struct decode_own_form own;
     struct translated t = {.insn = insn, .pc = pc, .length = insn->insn.length};
-    if (!is_behind_gs(insn))
+    if (!based && !is_behind_gs(insn))
         return NULL;
     native_own(&own, insn);
     memcpy(&t.form, &own, sizeof t.form);
-    if (is_far(&t) || (branch && insn->insn.address_width != 64))
-        return "the native engine does not model this form of an address behind GS: use --engine unicorn";
+    if (based ? !can_be_based(&t.form, insn) : is_far(&t) || (branch && insn->insn.address_width != 64))
+        return "the native engine does not model this form of an address behind FS or GS: use --engine unicorn";
     return NULL;
 }
 
@@ -455,27 +479,34 @@ void native_examine(struct translated *t, bool records)
              : pushes_flags(&t->insn->insn)        ? NATIVE_EXECUTES
              : records && has_odd_address(t->insn) ? NATIVE_ADDRESSES
                                                    : NATIVE_GOES;
-    t->gs = t->insn && is_behind_gs(t->insn);
-    t->far_place = is_far(t);
+    t->based = t->insn && native_based(t->insn);
+    t->moves_rsi = t->based && is_based_string(t->insn);
+    t->gs = t->insn && !t->based && is_behind_gs(t->insn);
+    t->far_place = t->based || is_far(t);
     t->wants_pad = t->far_place || t->gs || (records && t->insn && address_wants_pad(t));
 }
 
-/* Prefixes and opcode, up to ModR/M. The bits for an index and a base are of none, or of one of the first eight. */
+/* Byte i of those before ModR/M. The bits for an index and a base are of none, or of one of the first eight. */
+static uint8_t without_registers(const struct translated *t, unsigned i)
+{
+    C2_PROMISE(i < t->length);
+    const ZydisDecodedInstruction *insn = t->insn ? &t->insn->insn : NULL;
+    const bool vex = insn && insn->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX && insn->raw.vex.size == 3;
+    const bool evex = insn && insn->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
+    const uint8_t byte = ((const uint8_t *)(uintptr_t)t->pc)[i];
+    if (i == t->form.rex)
+        return byte & 0xfc;
+    if ((vex && i == insn->raw.vex.offset + 1u) || (evex && i == insn->raw.evex.offset + 1u)) /* upside down */
+        return byte | 0x60;
+    return byte;
+}
+
+/* Prefixes and opcode, up to ModR/M. */
 static void emit_front(struct emit *e, const struct translated *t)
 {
     C2_PROMISE(t->form.relative && t->form.modrm != 0);
-    const ZydisDecodedInstruction *insn = t->insn ? &t->insn->insn : NULL;
-    const uint8_t *bytes = (const uint8_t *)(uintptr_t)t->pc;
-    const bool vex = insn && insn->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX && insn->raw.vex.size == 3;
-    const bool evex = insn && insn->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
-    for (unsigned i = 0; i < t->form.modrm; i++) {
-        uint8_t byte = bytes[i];
-        if (i == t->form.rex)
-            byte &= 0xfc;
-        if ((vex && i == insn->raw.vex.offset + 1u) || (evex && i == insn->raw.evex.offset + 1u)) /* upside down */
-            byte |= 0x60;
-        emit_byte(e, byte);
-    }
+    for (unsigned i = 0; i < t->form.modrm; i++)
+        emit_byte(e, without_registers(t, i));
 }
 
 /* What comes behind ModR/M and displacement. */
@@ -538,12 +569,122 @@ static void emit_own_gs(struct emit *e, unsigned pad, const struct native_contex
     emit_set_gs(e, pad);
 }
 
-void native_emit_copy(struct emit *e, const struct translated *t, unsigned pad, const struct native_context *context)
+/* to += the base of the segment; `other` is put aside. */
+static void emit_add_base(struct emit *e, const ZydisDecodedOperand *operand, unsigned to, unsigned other)
+{
+    C2_PROMISE(to != other && to < NATIVE_NO_REGISTER && other < NATIVE_NO_REGISTER);
+    emit_put(e, CONTEXT_SPILL, other);
+    emit_segment_base(e, operand, other);
+    emit_lea(e, to, (struct emit_place){.base = other, .index = to, .scale = 1});
+    emit_get(e, other, CONTEXT_SPILL);
+}
+
+/* to = the operand's address, of any form; `other` may be put aside. */
+static void emit_based_place(struct emit *e, const struct translated *t, const ZydisDecodedOperand *operand,
+                             unsigned to, unsigned other)
+{
+    C2_PROMISE(to != other && to < NATIVE_NO_REGISTER && other < NATIVE_NO_REGISTER);
+    const bool constant = is_constant(t, operand), narrow = t->insn->insn.address_width == 32;
+    if (!narrow && (!constant || is_near(constant_of(t, operand)))) {
+        native_emit_place(e, t, operand, to);
+        return;
+    }
+    if (constant)
+        emit_constant(e, to, narrow ? (uint32_t)constant_of(t, operand) : constant_of(t, operand));
+    else
+        emit_lea(e, to, operands_place_of(t->insn, operand));
+    emit_add_base(e, operand, to, other);
+}
+
+/* Prefixes and opcode without what is of the address. */
+static void emit_front_of_based(struct emit *e, const struct translated *t, unsigned end)
+{
+    enum { FS = 0x64, GS, NARROW = 0x67 };
+    C2_PROMISE(t->insn && end <= t->length);
+    const ZydisDecodedInstruction *insn = &t->insn->insn;
+    const uint8_t *bytes = (const uint8_t *)(uintptr_t)t->pc;
+    for (unsigned i = 0; i < end; i++) {
+        const bool of_address = i < insn->raw.prefix_count && (bytes[i] == FS || bytes[i] == GS || bytes[i] == NARROW);
+        if (!of_address)
+            emit_byte(e, without_registers(t, i));
+    }
+}
+
+/* MOV of RAX and what lies at an address of 64 bits: the same with ModR/M. */
+static void emit_based_move(struct emit *e, const struct translated *t, unsigned pad)
+{
+    enum { SAME_WITH_MODRM = 0x88, OTHER_WAY = 2 };
+    const ZydisDecodedInstruction *insn = &t->insn->insn;
+    emit_front_of_based(e, t, t->length - insn->raw.disp.size / 8u - 1);
+    emit_byte(e, (uint8_t)(SAME_WITH_MODRM | ((insn->opcode & 3) ^ OTHER_WAY)));
+    emit_byte(e, (uint8_t)pad);
+}
+
+static void emit_based_xlat(struct emit *e, const struct translated *t, unsigned pad, unsigned other)
+{
+    static const uint8_t extend[] = {0x0f, 0xb6, 0xc0}; /* movzbl %al,%eax */
+    emit_put(e, CONTEXT_SPILL, NATIVE_RAX);
+    emit_bytes(e, extend, sizeof extend);
+    emit_lea(e, pad,
+             (struct emit_place){
+                 .base = NATIVE_RBX, .index = NATIVE_RAX, .scale = 1, .narrow = t->insn->insn.address_width == 32});
+    emit_get(e, NATIVE_RAX, CONTEXT_SPILL);
+    emit_add_base(e, native_based(t->insn), pad, other);
+    emit_byte(e, 0x8a); /* mov (pad),%al */
+    emit_byte(e, (uint8_t)pad);
+}
+
+/* RSI has the base as well for one instruction; the guest's is in the context, for the handler of signals. */
+static void emit_based_string(struct emit *e, const struct translated *t, unsigned pad)
+{
+    const ZydisDecodedOperand *operand = native_based(t->insn);
+    emit_put(e, CONTEXT_GPR + 8 * NATIVE_RSI, NATIVE_RSI);
+    emit_segment_base(e, operand, pad);
+    emit_lea(e, NATIVE_RSI, (struct emit_place){.base = NATIVE_RSI, .index = pad, .scale = 1});
+    emit_front_of_based(e, t, t->length);
+    emit_segment_base(e, operand, pad);
+    emit_complement(e, pad);
+    emit_lea(e, NATIVE_RSI,
+             (struct emit_place){.base = NATIVE_RSI, .index = pad, .scale = 1, .displacement = 1}); /* less the base */
+}
+
+/* With its operand where the pad says. */
+static void emit_based(struct emit *e, const struct translated *t, unsigned pad, unsigned other)
+{
+    C2_ASSERT(pad < 8 && pad != NATIVE_RSP && pad != NATIVE_RBP);
+    const ZydisDecodedInstruction *insn = &t->insn->insn;
+    const ZydisDecodedOperand *operand = native_based(t->insn);
+    if (is_based_string(t->insn)) {
+        emit_based_string(e, t, pad);
+        return;
+    }
+    if (insn->mnemonic == ZYDIS_MNEMONIC_XLAT) {
+        emit_based_xlat(e, t, pad, other);
+        return;
+    }
+    emit_based_place(e, t, operand, pad, other);
+    if (!is_in_modrm(operand)) {
+        emit_based_move(e, t, pad);
+        return;
+    }
+    const unsigned sib = insn->attributes & ZYDIS_ATTRIB_HAS_SIB ? 1 : 0;
+    const unsigned behind = insn->raw.modrm.offset + 1u + sib + insn->raw.disp.size / 8u;
+    emit_front_of_based(e, t, insn->raw.modrm.offset);
+    emit_byte(e, (uint8_t)(insn->raw.modrm.reg << 3 | pad));
+    emit_bytes(e, (const uint8_t *)(uintptr_t)t->pc + behind, t->length - behind);
+}
+
+void native_emit_copy(struct emit *e, const struct translated *t, unsigned pad, unsigned pace,
+                      const struct native_context *context)
 {
     C2_PROMISE((!t->gs && !t->far_place) || pad < NATIVE_NO_REGISTER);
     C2_PROMISE(t->why == NATIVE_GOES || t->why == NATIVE_ADDRESSES);
     if (t->form.nothing)
         return;
+    if (t->based) {
+        emit_based(e, t, pad, pace);
+        return;
+    }
     if (t->gs)
         emit_guests_gs(e, pad);
     if (t->form.lea)
@@ -558,11 +699,15 @@ void native_emit_copy(struct emit *e, const struct translated *t, unsigned pad, 
         emit_own_gs(e, pad, context);
 }
 
-void native_emit_target(struct emit *e, const struct translated *t, const ZydisDecodedOperand *operand, unsigned to)
+void native_emit_target(struct emit *e, const struct translated *t, const ZydisDecodedOperand *operand, unsigned to,
+                        unsigned pace)
 {
     C2_PROMISE(to < NATIVE_NO_REGISTER && operand->size == 64);
     if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER) {
         emit_move(e, to, operands_number_of(operand->reg.value));
+    } else if (t->based) {
+        emit_based_place(e, t, operand, to, pace);
+        emit_load(e, to, emit_at(to, 0));
     } else if (is_constant(t, operand) || has_segment(operand, ZYDIS_REGISTER_GS)) {
         native_emit_place(e, t, operand, to);
         emit_load(e, to, emit_at(to, 0));

@@ -181,11 +181,6 @@ static void emit_stubs(struct translation *t)
 
 /* ------------------------------------------------------------------ register assignment */
 
-enum {
-    LOW = 1u << NATIVE_RAX | 1u << NATIVE_RCX | 1u << NATIVE_RDX | 1u << NATIVE_RBX | 1u << NATIVE_RSI |
-          1u << NATIVE_RDI
-};
-
 /* One that is free, of those allowed: the highest. NATIVE_NO_REGISTER: none. */
 static unsigned free_register(unsigned used, unsigned allowed)
 {
@@ -202,7 +197,7 @@ static bool translate_choose(struct part *part, bool far_place)
     unsigned used = part->uses | own;
     part->pad = uses_11 ? NATIVE_NO_REGISTER : NATIVE_R11;
     if (part->padded && (uses_11 || far_place))
-        part->pad = free_register(used, far_place ? LOW : 0xffff);
+        part->pad = free_register(used, far_place ? NATIVE_LOW : 0xffff);
     used |= part->pad < NATIVE_NO_REGISTER ? 1u << part->pad : 0;
     part->pace = uses_10 ? free_register(used, 0xffff) : NATIVE_R10;
     return (!part->padded || part->pad != NATIVE_NO_REGISTER) && part->pace != NATIVE_NO_REGISTER;
@@ -522,7 +517,7 @@ static void emit_call(struct translation *t, const struct translated *insn)
 {
     const bool direct = is_relative_branch(insn);
     if (!direct)
-        native_emit_target(&t->e, insn, &insn->insn->operands[0], t->in->pad);
+        native_emit_target(&t->e, insn, &insn->insn->operands[0], t->in->pad, t->in->pace);
     emit_push(t, translate_behind(insn));
     emit_finish(t, !direct);
     if (direct)
@@ -533,7 +528,7 @@ static void emit_call(struct translation *t, const struct translated *insn)
 
 static void emit_far_jump(struct translation *t, const struct translated *insn)
 {
-    native_emit_target(&t->e, insn, &insn->insn->operands[0], t->in->pad);
+    native_emit_target(&t->e, insn, &insn->insn->operands[0], t->in->pad, t->in->pace);
     emit_finish(t, true);
     emit_indirect(t);
 }
@@ -683,6 +678,8 @@ static void emit_place_of(struct translation *t, unsigned index)
     const uint32_t at = (uint32_t)(executed(t) - t->code->start);
     C2_PROMISE(t->in && index < t->insns);
     t->code->roles[index] = roles_of(t->in);
+    if (t->insn[index].moves_rsi)
+        t->code->roles[index].held &= (uint16_t) ~(1u << NATIVE_RSI);
     if (t->code->stride == 0)
         t->code->at[index] = at;
 }
@@ -702,7 +699,7 @@ static void emit_insn(struct translation *t, unsigned index)
         emit_addresses(t, index);
     }
     if (!translate_branches(insn))
-        native_emit_copy(&t->e, insn, t->in->pad, t->codes->context);
+        native_emit_copy(&t->e, insn, t->in->pad, t->in->pace, t->codes->context);
     else
         emit_branch(t, insn);
 }

@@ -8,6 +8,12 @@
 #include "native/emit.h"
 #include "native/native_priv.h"
 
+/* Registers that ModR/M has as a base by themselves. */
+enum {
+    NATIVE_LOW = 1u << NATIVE_RAX | 1u << NATIVE_RCX | 1u << NATIVE_RDX | 1u << NATIVE_RBX | 1u << NATIVE_RSI |
+                 1u << NATIVE_RDI
+};
+
 /* An instruction while it is translated. */
 struct translated {
     struct native_form form;
@@ -15,7 +21,9 @@ struct translated {
     uint64_t pc;
     uint8_t length;
     uint8_t why;    /* NATIVE_ADDRESSES, NATIVE_EXECUTES, NATIVE_REFUSES; NATIVE_GOES: it needs no C */
-    bool far_place; /* relative to RIP, and so far away that only a register reaches it */
+    bool far_place; /* its operand is where only a register reaches it: far away, or behind FS or GS */
+    bool based;     /* the latter */
+    bool moves_rsi; /* which has another value than the guest's while it is executed */
     bool gs;        /* its operand lies behind GS */
     bool wants_pad; /* a free register is needed to execute or record it */
 };
@@ -30,9 +38,11 @@ void native_emit_address(struct emit *e, const struct translated *t, unsigned sl
 void native_emit_place(struct emit *e, const struct translated *t, const ZydisDecodedOperand *operand, unsigned to);
 /* What it writes of memory, if that is one operand with such an address; else NULL. */
 const ZydisDecodedOperand *native_written(const struct translated *t);
-/* The instruction itself; pad: as far_place wants it, one of the first eight. */
-void native_emit_copy(struct emit *e, const struct translated *t, unsigned pad, const struct native_context *context);
+/* The instruction itself; pad: as far_place wants it, one of the first eight. pace: may be put aside. */
+void native_emit_copy(struct emit *e, const struct translated *t, unsigned pad, unsigned pace,
+                      const struct native_context *context);
 /* to = what the operand is, of 64 bits: register or memory. */
-void native_emit_target(struct emit *e, const struct translated *t, const ZydisDecodedOperand *operand, unsigned to);
+void native_emit_target(struct emit *e, const struct translated *t, const ZydisDecodedOperand *operand, unsigned to,
+                        unsigned pace);
 
 #endif

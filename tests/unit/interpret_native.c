@@ -177,12 +177,24 @@ static void give_signals_back(void)
         sigaction(caught[i], &others[i], NULL);
 }
 
+static uint64_t own_gs;
+
+/* Engines have one, too. */
+static uint64_t exchange_gs(uint64_t base)
+{
+    uint64_t was = 0;
+    syscall(SYS_arch_prctl, ARCH_GET_GS, &was);
+    if (was != base)
+        syscall(SYS_arch_prctl, ARCH_SET_GS, base);
+    return was;
+}
+
 void native_start(uint64_t gs_base)
 {
     static uint8_t stack[65536];
     stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
     sigaltstack(&alternate, NULL);
-    syscall(SYS_arch_prctl, ARCH_SET_GS, gs_base);
+    own_gs = gs_base;
 }
 
 void native_run(struct native_state *state, const void *code, struct native_end *end)
@@ -195,7 +207,9 @@ void native_run(struct native_state *state, const void *code, struct native_end 
     native_end_now = end;
     if (native_components)
         put_wide();
+    const uint64_t others_gs = exchange_gs(own_gs);
     native_enter();
+    exchange_gs(others_gs);
     native_end_now = NULL;
     if (native_components)
         take_wide();
