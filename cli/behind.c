@@ -76,7 +76,7 @@ static bool may_take(const char *path, const char *name)
 static bool may_hand_on(const char *program)
 {
     struct loader_libraries *libraries;
-    if (loader_libraries_find(&libraries, program, NULL, NULL) != C2_OK)
+    if (loader_libraries_find(&libraries, program, NULL, LOADER_CALLS, NULL) != C2_OK)
         return true;
     const bool closed = loader_libraries_closed(libraries);
     loader_libraries_release(libraries);

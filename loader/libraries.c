@@ -38,6 +38,7 @@ struct library {
 struct loader_libraries {
     struct library *list; /* the program first */
     uint32_t count, room;
+    unsigned about;                 /* LOADER_CALLS, LOADER_LEAKS */
     bool closed, whole, calls_more; /* whole: all were found; calls_more: for libraries */
     bool looks_for_leaks;           /* the program has a leak sanitizer of its own */
     enum loader_threading threading;
@@ -133,7 +134,6 @@ static void read_calls(struct loader_libraries *libraries, bool program, Elf *el
             note_call(libraries, name);
         if (name && program)
             note_threading(libraries, name, symbol.st_shndx != SHN_UNDEF);
-        libraries->looks_for_leaks |= name && program && strcmp(name, "__lsan_do_leak_check") == 0;
     }
 }
 
@@ -188,10 +188,12 @@ static enum c2_status read_dynamic(struct loader_libraries *libraries, uint32_t 
 }
 
 /* Whether the tables that calls are found in are there. */
-static enum c2_status read_sections(struct loader_libraries *libraries, uint32_t number, Elf *elf, bool *told,
+static enum c2_status read_sections(struct loader_libraries *libraries, uint32_t number, Elf *elf, int fd, bool *told,
                                     struct c2_error *err)
 {
     const bool runtime = number != 0 && is_runtime(libraries->list[number].name);
+    const bool calls = libraries->about & LOADER_CALLS && !runtime;
+    const bool leaks = libraries->about & LOADER_LEAKS && number == 0;
     enum c2_status status = C2_OK;
     GElf_Shdr header;
     for (Elf_Scn *section = NULL; status == C2_OK && (section = elf_nextscn(elf, section));) {
@@ -199,8 +201,10 @@ static enum c2_status read_sections(struct loader_libraries *libraries, uint32_t
             continue;
         const bool symbols = header.sh_type == SHT_DYNSYM || (number == 0 && header.sh_type == SHT_SYMTAB);
         *told |= symbols;
-        if (symbols && !runtime)
+        if (symbols && calls)
             read_calls(libraries, number == 0, elf, section, &header);
+        if (symbols && leaks && !libraries->looks_for_leaks)
+            libraries->looks_for_leaks = loader_section_names(elf, fd, section, "__lsan_do_leak_check");
         if (header.sh_type == SHT_DYNAMIC)
             status = read_dynamic(libraries, number, elf, section, &header, err);
     }
@@ -232,7 +236,7 @@ static enum c2_status read_library(struct loader_libraries *libraries, uint32_t 
     bool told = false;
     enum c2_status status = elf && number == 0 ? libraries_read_interpreter(libraries, elf, err) : C2_OK;
     if (elf && status == C2_OK)
-        status = read_sections(libraries, number, elf, &told, err);
+        status = read_sections(libraries, number, elf, file.fd, &told, err);
     libraries->closed &= told;
     elf_end(elf);
     if (file.fd >= 0)
@@ -359,12 +363,13 @@ static enum c2_status libraries_start(struct loader_libraries *libraries, const 
 }
 
 enum c2_status loader_libraries_find(struct loader_libraries **out, const char *program, const char *const *envp,
-                                     struct c2_error *err)
+                                     unsigned about, struct c2_error *err)
 {
     struct loader_libraries *libraries = c2_calloc(1, sizeof *libraries);
     *out = NULL;
     if (!libraries)
         return c2_fail_memory(err, "the program's libraries");
+    libraries->about = about;
     enum c2_status status = elf_version(EV_CURRENT) == EV_NONE
                                 ? c2_fail(err, C2_ERR_INTERNAL, "libelf: %s", elf_errmsg(-1))
                                 : libraries_start(libraries, program, envp, err);
@@ -391,7 +396,11 @@ void loader_libraries_release(struct loader_libraries *libraries)
     c2_free(libraries);
 }
 
-bool loader_libraries_closed(const struct loader_libraries *libraries) { return libraries->closed; }
+bool loader_libraries_closed(const struct loader_libraries *libraries)
+{
+    C2_ASSERT(libraries->about & LOADER_CALLS);
+    return libraries->closed;
+}
 
 size_t loader_libraries_count(const struct loader_libraries *libraries) { return libraries->count; }
 
@@ -408,6 +417,7 @@ const char *loader_libraries_host(const struct loader_libraries *libraries, size
 
 bool loader_libraries_look_for_leaks(const struct loader_libraries *libraries)
 {
+    C2_ASSERT(libraries->about & LOADER_LEAKS);
     bool found = libraries->looks_for_leaks;
     for (size_t i = 0; i < loader_libraries_count(libraries) && !found; i++) {
         const char *name = loader_libraries_name(libraries, i);
@@ -419,6 +429,7 @@ bool loader_libraries_look_for_leaks(const struct loader_libraries *libraries)
 enum loader_threading loader_libraries_threading(const struct loader_libraries *libraries)
 {
     static const char *const openmp[] = {"libgomp.so", "libomp.so", "libiomp5.so"};
+    C2_ASSERT(libraries->about & LOADER_CALLS);
     for (uint32_t i = 1; i < libraries->count; i++)
         for (size_t k = 0; k < COUNT(openmp); k++)
             if (strncmp(libraries->list[i].name, openmp[k], strlen(openmp[k])) == 0)

@@ -185,21 +185,24 @@ enum c2_status loader_line_entries(struct loader_symbols *symbols, struct guest_
 /* ------------------------------------------------------------------ the files that a program is linked with
  * Looked for before it runs, as its dynamic linker will (libraries.c). */
 struct loader_libraries;
+/* What is to be known of the files, beside their names: symbol tables have megabytes. */
+enum { LOADER_CALLS = 1, LOADER_LEAKS = 2 };
 /* program: the ELF file, a path of the host's; envp: the guest's. Fails only without memory. */
 enum c2_status loader_libraries_find(struct loader_libraries **out, const char *program, const char *const *envp,
-                                     struct c2_error *err);
+                                     unsigned about, struct c2_error *err);
 void loader_libraries_release(struct loader_libraries *libraries); /* takes NULL */
-/* Whether all that is executed, but for what the program makes itself, lies in these files: each was found, and none
- * calls for libraries by name or for other programs. */
+/* LOADER_CALLS: whether all that is executed, but for what the program makes itself, lies in these files: each was
+ * found, and none calls for libraries by name or for other programs. */
 bool loader_libraries_closed(const struct loader_libraries *libraries);
 /* Whether the program's dynamic linker, glibc's, finds the same files without /etc/ld.so.cache: what it looks for there
  * lies beside the C library, where it looks next. */
 bool loader_libraries_need_no_cache(const struct loader_libraries *libraries);
 size_t loader_libraries_count(const struct loader_libraries *libraries); /* at least 1, the program */
 const char *loader_libraries_name(const struct loader_libraries *libraries, size_t number); /* basename */
-/* Whether the program starts threads by how many processors there are: by OpenMP, or as it asks for them itself. */
+/* LOADER_CALLS: whether the program starts threads by how many processors there are: by OpenMP, or as it asks for them
+ * itself. */
 enum loader_threading { LOADER_PLAIN, LOADER_ASKS_PROCESSORS, LOADER_OPENMP };
-/* Whether a leak sanitizer is linked, as a library or into the program. */
+/* LOADER_LEAKS: whether a leak sanitizer is linked, as a library or into the program. */
 bool loader_libraries_look_for_leaks(const struct loader_libraries *libraries);
 enum loader_threading loader_libraries_threading(const struct loader_libraries *libraries);
 /* Tells every name of every function in the files, and in those that the C library may load by itself; some twice.

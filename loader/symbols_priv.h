@@ -64,6 +64,8 @@ struct loader_symbol {
     bool local, hidden;     /* hidden: an old version of the name */
 };
 bool loader_symtab_whole(Elf *elf); /* whether .symtab is there */
+/* Whether a symbol of this table has the name. */
+bool loader_section_names(Elf *elf, int fd, Elf_Scn *section, const char *symbol);
 /* Opens .symtab, or .dynsym when there is none. */
 bool loader_symtab_open(struct loader_symtab *out, Elf *elf);
 /* Entry i, if it is a named symbol that is defined in a section. */

@@ -15,6 +15,7 @@
 #include "loader/symbols_priv.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* ------------------------------------------------------------------ finding the table */
 
@@ -38,11 +39,10 @@ static Elf_Data *find_beside(Elf *elf, GElf_Word type, size_t table)
     return NULL;
 }
 
-static bool open_table(struct loader_symtab *table, Elf *elf, GElf_Word type)
+static bool open_section(struct loader_symtab *table, Elf *elf, Elf_Scn *section)
 {
-    Elf_Scn *section;
     GElf_Shdr header;
-    if (!find_section(elf, type, &section, &header))
+    if (!gelf_getshdr(section, &header) || header.sh_entsize == 0)
         return false;
     *table = (struct loader_symtab){
         .elf = elf,
@@ -50,10 +50,17 @@ static bool open_table(struct loader_symtab *table, Elf *elf, GElf_Word type)
         .extended = find_beside(elf, SHT_SYMTAB_SHNDX, elf_ndxscn(section)),
         .versions = find_beside(elf, SHT_GNU_versym, elf_ndxscn(section)),
         .strings = header.sh_link,
-        .dynamic = type == SHT_DYNSYM,
+        .dynamic = header.sh_type == SHT_DYNSYM,
     };
     table->count = table->data ? table->data->d_size / header.sh_entsize : 0;
     return table->count > 1;
+}
+
+static bool open_table(struct loader_symtab *table, Elf *elf, GElf_Word type)
+{
+    Elf_Scn *section;
+    GElf_Shdr header;
+    return find_section(elf, type, &section, &header) && open_section(table, elf, section);
 }
 
 bool loader_symtab_whole(Elf *elf)
@@ -67,17 +74,58 @@ bool loader_symtab_open(struct loader_symtab *out, Elf *elf)
     return open_table(out, elf, SHT_SYMTAB) || open_table(out, elf, SHT_DYNSYM);
 }
 
+/* The bytes of the file, in pieces: string tables of large programs have megabytes, and are not kept. */
+static bool bytes_have(int fd, uint64_t start, uint64_t bytes, const char *wanted, size_t length)
+{
+    enum { PIECE = 64 << 10 };
+    C2_ASSERT(length != 0 && length < PIECE / 2);
+    char *piece = c2_alloc(PIECE);
+    bool found = !piece;
+    for (uint64_t at = 0; !found && bytes - at >= length;) {
+        const size_t ask = bytes - at < PIECE ? (size_t)(bytes - at) : PIECE;
+        const ssize_t got = pread(fd, piece, ask, (off_t)(start + at));
+        if (got < (ssize_t)length)
+            break;
+        found = memmem(piece, (size_t)got, wanted, length);
+        at += (size_t)got - (length - 1);
+    }
+    c2_free(piece);
+    return found;
+}
+
+/* False: no symbol of the table has this name. Its string table alone is looked at, which is ten times faster than its
+ * symbols. */
+static bool may_name(Elf *elf, int fd, Elf_Scn *table, const char *symbol)
+{
+    GElf_Shdr header, strings;
+    Elf_Scn *section = gelf_getshdr(table, &header) ? elf_getscn(elf, header.sh_link) : NULL;
+    if (!section || !gelf_getshdr(section, &strings) || strings.sh_type != SHT_STRTAB ||
+        strings.sh_flags & SHF_COMPRESSED || strings.sh_offset + strings.sh_size < strings.sh_offset)
+        return true;
+    return bytes_have(fd, strings.sh_offset, strings.sh_size, symbol, strlen(symbol) + 1);
+}
+
+bool loader_section_names(Elf *elf, int fd, Elf_Scn *section, const char *symbol)
+{
+    struct loader_symtab table;
+    GElf_Sym sym;
+    if (!may_name(elf, fd, section, symbol) || !open_section(&table, elf, section))
+        return false;
+    for (size_t i = 1; i < table.count && gelf_getsym(table.data, (int)i, &sym); i++) {
+        const char *name = elf_strptr(elf, table.strings, sym.st_name);
+        if (name && strcmp(name, symbol) == 0)
+            return true;
+    }
+    return false;
+}
+
 bool loader_file_names(const struct loader_file *file, const char *symbol)
 {
-    struct loader_symtab table = {.count = 0};
+    Elf_Scn *section;
+    GElf_Shdr header;
     Elf *elf = elf_version(EV_CURRENT) != EV_NONE ? elf_begin(file->fd, ELF_C_READ, NULL) : NULL;
-    bool found = false;
-    GElf_Sym sym;
-    const bool has = elf && open_table(&table, elf, SHT_DYNSYM);
-    for (size_t i = 1; has && i < table.count && !found && gelf_getsym(table.data, (int)i, &sym); i++) {
-        const char *name = elf_strptr(elf, table.strings, sym.st_name);
-        found = name && strcmp(name, symbol) == 0;
-    }
+    const bool found = elf && find_section(elf, SHT_DYNSYM, &section, &header) &&
+                       loader_section_names(elf, file->fd, section, symbol);
     elf_end(elf);
     return found;
 }

@@ -85,7 +85,7 @@ enum c2_status session_describe_program(struct report_run *report, const char *p
     struct loader_libraries *libraries;
     if (!program || access(program, R_OK) != 0)
         return C2_OK;
-    enum c2_status status = loader_libraries_find(&libraries, program, NULL, err);
+    enum c2_status status = loader_libraries_find(&libraries, program, NULL, LOADER_CALLS, err);
     if (status != C2_OK)
         return status;
     report->threading = loader_libraries_threading(libraries);

@@ -100,7 +100,8 @@ enum c2_status session_environment_suit(bool *added, char ***environment, const 
 {
     struct loader_libraries *libraries;
     *added = false;
-    enum c2_status status = loader_libraries_find(&libraries, program, (const char *const *)*environment, err);
+    enum c2_status status = loader_libraries_find(&libraries, program, (const char *const *)*environment, LOADER_LEAKS,
+                                                  err);
     if (status != C2_OK)
         return status;
     *added = loader_libraries_look_for_leaks(libraries) && !has_options(*environment);

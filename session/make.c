@@ -188,7 +188,7 @@ static enum c2_status create_kernel(struct run *run, struct c2_error *err)
 static enum c2_status hide_library_cache(struct run *run, struct c2_error *err)
 {
     struct loader_libraries *libraries;
-    enum c2_status status = loader_libraries_find(&libraries, run->image.path, environment_of(run), err);
+    enum c2_status status = loader_libraries_find(&libraries, run->image.path, environment_of(run), 0, err);
     if (status == C2_OK && loader_libraries_need_no_cache(libraries))
         syscalls_hide_library_cache(run->kernel);
     if (status == C2_OK)

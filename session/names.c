@@ -220,7 +220,7 @@ enum c2_status session_names_check(const struct session_options *options, const 
     ask_functions(lookup, options, named);
     enum c2_status status = C2_OK;
     if (lookup->count != 0 || options->dim_count != 0 || named->regions || named->checkpoint_trigger)
-        status = loader_libraries_find(&libraries, named->program, named->envp, err);
+        status = loader_libraries_find(&libraries, named->program, named->envp, LOADER_CALLS, err);
     lookup->libraries = libraries;
     if (libraries && loader_libraries_closed(libraries)) {
         status = check_functions(lookup, err);

@@ -8,9 +8,12 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "loader/libraries_priv.h"
+#include "loader/symbols_priv.h"
 #include "unit/damage.h"
 
 static const char *const no_environment[] = {NULL};
@@ -18,7 +21,7 @@ static const char *const no_environment[] = {NULL};
 static struct loader_libraries *libraries_of(const char *program, const char *const *envp)
 {
     struct loader_libraries *libraries;
-    assert_int_equal(loader_libraries_find(&libraries, program, envp, NULL), C2_OK);
+    assert_int_equal(loader_libraries_find(&libraries, program, envp, LOADER_CALLS | LOADER_LEAKS, NULL), C2_OK);
     return libraries;
 }
 
@@ -64,7 +67,73 @@ static void what_may_bring_in_more(void **state)
     loader_libraries_release(libraries);
 }
 
+/* What is asked about alone is read: without calls no file closes the world, and the files are the same. */
+static void only_what_is_asked(void **state)
+{
+    (void)state;
+    struct loader_libraries *libraries;
+    assert_int_equal(loader_libraries_find(&libraries, GUESTS "/dynamic", no_environment, 0, NULL), C2_OK);
+    assert_int_equal(loader_libraries_count(libraries), 3);
+    loader_libraries_release(libraries);
+    assert_int_equal(loader_libraries_find(&libraries, GUESTS "/dynamic", no_environment, LOADER_LEAKS, NULL), C2_OK);
+    assert_false(loader_libraries_look_for_leaks(libraries));
+    loader_libraries_release(libraries);
+}
+
 /* ------------------------------------------------------------------ names */
+
+struct opened {
+    int fd;
+    Elf *elf;
+    Elf_Scn *section; /* .symtab */
+    GElf_Shdr header;
+};
+
+static struct opened open_symbols(const char *path)
+{
+    struct opened file = {.fd = open(path, O_RDONLY | O_CLOEXEC)};
+    assert_true(file.fd >= 0 && elf_version(EV_CURRENT) != EV_NONE);
+    file.elf = elf_begin(file.fd, ELF_C_READ, NULL);
+    while ((file.section = elf_nextscn(file.elf, file.section)))
+        if (gelf_getshdr(file.section, &file.header) && file.header.sh_type == SHT_SYMTAB)
+            return file;
+    fail();
+    return file;
+}
+
+static void close_symbols(struct opened *file)
+{
+    elf_end(file->elf);
+    close(file->fd);
+}
+
+static void a_name_of_a_table(void **state)
+{
+    (void)state;
+    struct opened file = open_symbols(GUESTS "/dynamic");
+    assert_true(loader_section_names(file.elf, file.fd, file.section, "main"));
+    assert_false(loader_section_names(file.elf, file.fd, file.section, "niam"));
+    assert_false(loader_section_names(file.elf, file.fd, file.section, "ain")); /* the end of one */
+    assert_false(loader_section_names(file.elf, file.fd, file.section, "mai"));
+    close_symbols(&file);
+}
+
+/* Names lie across the pieces in which a large table is read. */
+static void every_name_of_a_large_table(void **state)
+{
+    (void)state;
+    struct opened file = open_symbols("/proc/self/exe");
+    Elf_Data *data = elf_getdata(file.section, NULL);
+    const size_t count = data->d_size / file.header.sh_entsize;
+    GElf_Sym symbol;
+    for (size_t i = 1; i < count; i += 1 + count / 400) {
+        assert_non_null(gelf_getsym(data, (int)i, &symbol));
+        const char *name = elf_strptr(file.elf, file.header.sh_link, symbol.st_name);
+        if (name && *name)
+            assert_true(loader_section_names(file.elf, file.fd, file.section, name));
+    }
+    close_symbols(&file);
+}
 
 struct wanted {
     const char *name;
@@ -209,6 +278,9 @@ int main(void)
         cmocka_unit_test(a_dynamic_program),
         cmocka_unit_test(a_bare_program),
         cmocka_unit_test(what_may_bring_in_more),
+        cmocka_unit_test(only_what_is_asked),
+        cmocka_unit_test(a_name_of_a_table),
+        cmocka_unit_test(every_name_of_a_large_table),
         cmocka_unit_test(names),
         cmocka_unit_test(lines),
         cmocka_unit_test(debug_information),
