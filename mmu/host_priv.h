@@ -77,8 +77,9 @@ struct mmu_host {
     int (*extend)(void *self, uint64_t end, uint64_t bytes);
     /* Private mappings: back to what they were when mapped. */
     int (*discard)(void *self, uint64_t start, uint64_t bytes);
-    /* Whether there is memory behind the page: false beyond the end of a mapped file. */
-    bool (*probe)(void *self, uint64_t page);
+    /* Whether there is memory behind the page: false beyond the end of a mapped file. writes: a private page that is
+     * about to be written, and is the mapping's own at once. */
+    bool (*probe)(void *self, uint64_t page, bool writes);
     uint64_t (*lost_pages)(void *self); /* see mmu_usage; NULL: there are none */
 
     /* For rights.c alone, and NULL where they cannot be enforced. Rights are MMU_READ, MMU_READ | MMU_WRITE or none. */
@@ -120,7 +121,7 @@ typedef bool sigbus_lost(void *self, uint64_t page, unsigned *rights);
 void sigbus_ask(sigbus_lost *lost, void *self);
 int sigbus_replace(uint64_t page, unsigned rights);
 void sigbus_release(void);
-uint64_t sigbus_lost_pages(void);       /* that were replaced since sigbus_guard */
-bool sigbus_readable(const void *byte); /* false: reading it would be a SIGBUS */
+uint64_t sigbus_lost_pages(void);           /* that were replaced since sigbus_guard */
+bool sigbus_probe(void *byte, bool writes); /* false: reading or writing it would be a SIGBUS; it stays as it is */
 
 #endif

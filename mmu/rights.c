@@ -316,7 +316,7 @@ enum c2_status rights_revive(struct mmu *mmu, uint64_t page, struct c2_error *er
 {
     unsigned rights;
     const struct mmu_host *host = &mmu->host;
-    if (mmu->enforced == MMU_NOT_ENFORCED || !may_be_lost(mmu, page, &rights) || host->probe(host->self, page))
+    if (mmu->enforced == MMU_NOT_ENFORCED || !may_be_lost(mmu, page, &rights) || host->probe(host->self, page, false))
         return C2_OK;
     const int error = host->replace(host->self, page, rights);
     return error ? rights_refused(error, page, err) : C2_OK;

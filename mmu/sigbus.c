@@ -3,7 +3,8 @@
  * Model
  *   The host raises SIGBUS for a page of a mapped file that lies wholly beyond the file's end, or that the disk has no
  *   room for. Before a page of a file gets its frame it is probed here, so that the guest gets its own SIGBUS as on
- *   hardware; probing reads one byte, so the file's size counts as it is at that moment and no descriptor need be kept.
+ *   hardware; probing reads one byte, or writes it as it is where the guest is about to write, so the file's size
+ *   counts as it is at that moment and no descriptor need be kept.
  *   A page that vanishes later (the file was cut while mapped) must not end c2emu: the handler puts a page of zeros in
  *   its place and counts it.
  * Not modelled
@@ -94,7 +95,8 @@ void sigbus_release(void)
 
 uint64_t sigbus_lost_pages(void) { return __atomic_load_n(&guard.lost_pages, __ATOMIC_RELAXED); }
 
-bool sigbus_readable(const void *byte)
+/* Read and then written a page would have the host map it twice, and flush it in between. */
+bool sigbus_probe(void *byte, bool writes)
 {
     C2_ASSERT(!probing);
     if (sigsetjmp(probe_failed, 0) != 0) {
@@ -102,7 +104,10 @@ bool sigbus_readable(const void *byte)
         return false;
     }
     probing = 1;
-    (void)*(const volatile unsigned char *)byte;
+    if (writes)
+        __asm__ volatile("lock orb $0, %0" : "+m"(*(unsigned char *)byte) : : "cc");
+    else
+        (void)*(const volatile unsigned char *)byte;
     probing = 0;
     return true;
 }

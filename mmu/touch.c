@@ -101,9 +101,10 @@ static enum mmu_fault prepare_page(struct mmu *mmu, uint64_t page, const struct 
 {
     C2_PROMISE(page % C2_PAGE_BYTES == 0 && entry & ENTRY_PRESENT);
     enum mmu_fault fault = MMU_FAULT_NONE;
+    const bool writes = access == MMU_ACCESS_WRITE && !area->view.shared;
     if (rights_open(mmu, area, page, entry, access, err) != C2_OK)
         return MMU_FAULT_FAILED;
-    if (area->backing && !mmu->host.probe(mmu->host.self, page))
+    if (area->backing && !mmu->host.probe(mmu->host.self, page, writes))
         fault = MMU_FAULT_BUS;
     else if (tables_prepare(mmu->space.tables, page, MMU_PAGE_4K, err) != C2_OK)
         fault = MMU_FAULT_FAILED;

@@ -317,11 +317,11 @@ static int window_discard(void *self, uint64_t start, uint64_t bytes)
     return around_kept(start, start + bytes, discard_side, NULL);
 }
 
-static bool window_probe(void *self, uint64_t page)
+static bool window_probe(void *self, uint64_t page, bool writes)
 {
     C2_ASSERT(page % C2_PAGE_BYTES == 0);
     (void)self;
-    return sigbus_readable(host_pointer(page));
+    return sigbus_probe(host_pointer(page), writes);
 }
 
 static uint64_t window_lost_pages(void *self)

@@ -50,9 +50,9 @@ static int no_move(void *self, uint64_t from, uint64_t to, uint64_t bytes, const
     (void)self, (void)from, (void)to, (void)bytes, (void)hole;
     return 0;
 }
-static bool always(void *self, uint64_t page)
+static bool always(void *self, uint64_t page, bool writes)
 {
-    (void)self, (void)page;
+    (void)self, (void)page, (void)writes;
     return true;
 }
 

@@ -59,8 +59,9 @@ static int host_move(void *self, uint64_t from, uint64_t to, uint64_t bytes, con
     (void)from, (void)to, (void)bytes, (void)hole;
     return answer(self);
 }
-static bool host_probe(void *self, uint64_t page)
+static bool host_probe(void *self, uint64_t page, bool writes)
 {
+    (void)writes;
     (void)self;
     return page / PAGE % 7 != 0; /* the others are beyond the end of their file */
 }
