@@ -49,6 +49,18 @@ static uint64_t free_bytes(const struct syscalls *kernel)
 
 static uint64_t ticks(uint64_t ns) { return ns / (KERNEL_NS / 100); }
 
+/* The last level's, as for processors of the maker that CPUID names. */
+static void write_cache_size(const struct syscalls *kernel, int to)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < kernel->cache_count; i++) {
+        const struct syscalls_cache *cache = &kernel->caches[i];
+        bytes = cache->type == SYSCALLS_CODE ? bytes : cache->line_bytes * cache->ways * cache->sets;
+    }
+    if (bytes >= 1024)
+        content_put(to, "cache size\t: %llu KB\n", (unsigned long long)(bytes / 1024));
+}
+
 static void write_cpu(const struct syscalls *kernel, uint32_t cpu, int to)
 {
     char flags[CPU_FLAGS_BYTES];
@@ -57,13 +69,16 @@ static void write_cpu(const struct syscalls *kernel, uint32_t cpu, int to)
         to,
         "processor\t: %u\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 0\nmodel name\t: c2emu\nstepping\t: "
         "0\n"
-        "cpu MHz\t\t: %llu.000\nphysical id\t: 0\nsiblings\t: %u\ncore id\t\t: %u\ncpu cores\t: %u\n"
-        "apicid\t\t: %u\nfpu\t\t: yes\nfpu_exception\t: yes\ncpuid level\t: 1\nwp\t\t: yes\n"
-        "flags\t\t: %s\n"
-        "bugs\t\t:\nbogomips\t: 2000.00\nclflush size\t: 64\ncache_alignment\t: 64\n"
-        "address sizes\t: 40 bits physical, 48 bits virtual\npower management:\n\n",
-        cpu, (unsigned long long)(kernel->instructions_per_second / 1000000), kernel->processors, cpu,
-        kernel->processors, cpu, flags);
+        "cpu MHz\t\t: %llu.000\n",
+        cpu, (unsigned long long)(kernel->instructions_per_second / 1000000));
+    write_cache_size(kernel, to);
+    content_put(to,
+                "physical id\t: 0\nsiblings\t: %u\ncore id\t\t: %u\ncpu cores\t: %u\n"
+                "apicid\t\t: %u\nfpu\t\t: yes\nfpu_exception\t: yes\ncpuid level\t: 1\nwp\t\t: yes\n"
+                "flags\t\t: %s\n"
+                "bugs\t\t:\nbogomips\t: 2000.00\nclflush size\t: 64\ncache_alignment\t: 64\n"
+                "address sizes\t: 40 bits physical, 48 bits virtual\npower management:\n\n",
+                kernel->processors, cpu, kernel->processors, cpu, flags);
 }
 
 static void write_cpuinfo(const struct content_of *of, int to)

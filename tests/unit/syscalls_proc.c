@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "syscalls/kernel_priv.h"
 #include "syscalls_guest.h"
 
 static void fixed_files_have_their_content(void **state)
@@ -190,6 +191,11 @@ static void caches_are_the_machine_s(void **state)
     assert_call(-ENOENT, open, guest_text(CPU "cpu00/cache"), O_RDONLY);
     assert_call(-ENOENT, open, guest_text(CPU "cpu1"), O_RDONLY);
     assert_call(-EACCES, open, guest_text(CPU "cpu0/cache/index0/size"), O_WRONLY);
+    assert_non_null(strstr(guest_content("/proc/cpuinfo"), ".000\ncache size\t: 22528 KB\nphysical id\t: 0\n"));
+    g.kernel->cache_count = 2;
+    assert_non_null(strstr(guest_content("/proc/cpuinfo"), ".000\ncache size\t: 48 KB\nphysical id\t: 0\n"));
+    g.kernel->cache_count = 0;
+    assert_non_null(strstr(guest_content("/proc/cpuinfo"), ".000\nphysical id\t: 0\n"));
 }
 
 static void processors_are_cores_of_a_package(void **state)
