@@ -389,6 +389,8 @@ static void content_put_memory(const struct content_of *of, int to)
                     size, size, locked, resident, resident);
 }
 
+#define NO_CAPABILITY "0000000000000000"
+
 static void write_status(const struct content_of *of, int to)
 {
     const struct process_view *view = of->view;
@@ -402,6 +404,8 @@ static void write_status(const struct content_of *of, int to)
         to, "Threads:\t%u\nSigPnd:\t%016llx\nShdPnd:\t%016llx\nSigBlk:\t%016llx\nSigIgn:\t%016llx\nSigCgt:\t%016llx\n",
         view->threads, (unsigned long long)of->thread->pending, (unsigned long long)view->pending,
         (unsigned long long)of->thread->blocked, (unsigned long long)view->ignored, (unsigned long long)view->caught);
+    content_put(to, "CapInh:\t%s\nCapPrm:\t%s\nCapEff:\t%s\nCapBnd:\t000001ffffffffff\nCapAmb:\t%s\n", NO_CAPABILITY,
+                NO_CAPABILITY, NO_CAPABILITY, NO_CAPABILITY);
     content_put(to, "NoNewPrivs:\t%d\nSeccomp:\t0\nCpus_allowed:\t%llx\nCpus_allowed_list:\t",
                 of->thread->no_new_privileges, (unsigned long long)sched_all(of->kernel));
     content_write_processors(of, to);
@@ -479,6 +483,7 @@ const size_t content_process_node_count = sizeof content_process_nodes / sizeof 
 
 static const struct content_node machine_nodes[] = {
     {"/dev/pts/ptmx", NULL, NULL, write_nothing}, /* a device of terminals.c */
+    {"/proc/cmdline", NULL, "root=/dev/root rw\n", NULL},
     {"/proc/cpuinfo", NULL, NULL, write_cpuinfo},
     {"/proc/filesystems", NULL, "nodev\tproc\nnodev\tsysfs\nnodev\ttmpfs\n\text4\n", NULL},
     {"/proc/loadavg", NULL, NULL, write_loadavg},

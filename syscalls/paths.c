@@ -74,6 +74,8 @@ static int64_t find_host(struct call *c, struct paths_place *p, uint64_t dir, in
 static int64_t find_change(struct call *c, struct paths_place *p, uint64_t dir, int path, enum sandbox_change change)
 {
     int64_t status = find_host(c, p, dir, path, change == SANDBOX_TARGET);
+    if (status == -EPERM && change == SANDBOX_MAKES)
+        return -EEXIST;
     return status < 0 ? status : sandbox_confine(c, p, c->ptr[path], change);
 }
 

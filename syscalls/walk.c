@@ -20,6 +20,7 @@
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/root.h"
@@ -87,9 +88,8 @@ static int64_t start_at(struct walk *w, uint64_t dirfd, const char *path)
     const struct fd_entry *entry = fds_at(w->kernel, dirfd);
     if (!entry)
         return -EBADF;
-    if (entry->path)
-        return walk_put(w->at, entry->path);
-    return paths_name(entry->host, w->at);
+    w->redirected = entry->path; /* the host has no directory there */
+    return entry->path ? walk_put(w->at, entry->path) : paths_name(entry->host, w->at);
 }
 
 /* Takes the first component off the rest into name (NAME_MAX + 1 bytes): false if there is none. */
@@ -347,10 +347,25 @@ static int64_t walk_begin(struct walk *w, uint64_t dirfd, const char *path)
     if (status == 0)
         status = start_at(w, dirfd, path);
     w->base = strlen(w->at);
-    w->redirected = w->resolve & RESOLVE_IN_ROOT;
+    w->redirected |= !!(w->resolve & RESOLVE_IN_ROOT);
     if (status == 0 && w->resolve & RESOLVE_NO_XDEV)
         w->mount = mount_of(w);
     return status == 0 && path[0] == '/' && is_scoped(w) ? walk_go_to_top(w) : status;
+}
+
+/* Whether a path leads to a place below a directory on whatever way, so that the walk need not know that one's name: it
+ * may be longer than a path can be. Neither links nor ".." lead anywhere then. */
+static bool walk_stays_below(const struct syscalls *kernel, uint64_t dirfd, const char *path, bool follow)
+{
+    const struct fd_entry *entry = (int)dirfd == AT_FDCWD ? NULL : fds_at(kernel, dirfd);
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW),
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
+    if (path[0] == '/' || c2_root_is_set() || (entry && entry->path))
+        return false;
+    const int host = (int)syscall(SYS_openat2, entry ? entry->host : kernel->fds.cwd, path, &how, sizeof how);
+    if (host >= 0)
+        close(host);
+    return host >= 0 || errno == ENOENT || errno == ENOTDIR || errno == EACCES; /* which the host will say again */
 }
 
 int64_t paths_resolve(struct call *c, struct paths_place *out, uint64_t dirfd, const char *path, bool follow,
@@ -364,6 +379,10 @@ int64_t paths_resolve(struct call *c, struct paths_place *out, uint64_t dirfd, c
         status = walk_all(&w, follow);
     if (status == -ELOOP && !w.redirected && !resolve && !c2_root_is_set())
         return host_place(out, c->kernel, dirfd, path);
+    if (status == -ENAMETOOLONG && !resolve && walk_stays_below(c->kernel, dirfd, path, follow)) {
+        out->text[0] = '\0';
+        return host_place(out, c->kernel, dirfd, path);
+    }
     if (status < 0)
         return status;
     walk_put(out->text, w.at[0] ? w.at : "/");

@@ -101,7 +101,7 @@ def trials(top):
     emulator = copy_for_all(EMULATOR, top)
     machines = copy_for_all(os.environ["C2EMU_MACHINES"], top)
     for part in ("sizes", "owners", "heirs", "clones", "limits", "requests", "names", "scores", "natures",
-                 "clocks"):
+                 "clocks", "depths", "made_up"):
         native = answers(top, part, [guest, part])
         check(native.stdout.count(b"\n") > 1, "the program says something of " + part)
         for number, options in enumerate((["--no-sim"], [])):

@@ -25,6 +25,7 @@ static void fixed_files_have_their_content(void **state)
     assert_string_equal(guest_content("/proc/self/personality"), "00000000\n");
     assert_call(0, personality, ADDR_NO_RANDOMIZE);
     assert_string_equal(guest_content("/proc/self/personality"), "00040000\n");
+    assert_string_equal(guest_content("/proc/cmdline"), "root=/dev/root rw\n");
     assert_string_equal(guest_content("/proc/sys/net/ipv4/ip_local_port_range"), "32768\t60999\n");
     assert_string_equal(guest_content("/proc/sys/vm/mmap_min_addr"), "65536\n");
     assert_string_equal(guest_content("/proc/sys/kernel/shm_next_id"), "-1\n");
@@ -143,8 +144,8 @@ static const char *list(const char *path, size_t room)
 static void directories_can_be_listed(void **state)
 {
     (void)state;
-    static const char top[] = "cpuinfo filesystems loadavg meminfo mounts self stat swaps sys sysvipc thread-self "
-                              "uptime version vmstat 1000 ";
+    static const char top[] = "cmdline cpuinfo filesystems loadavg meminfo mounts self stat swaps sys sysvipc "
+                              "thread-self uptime version vmstat 1000 ";
     assert_string_equal(list("/proc", 4096), top);
     assert_string_equal(list("/proc", 32), top); /* a few at a time */
     assert_string_equal(list("/proc/self/task", 4096), "1000 ");

@@ -10,6 +10,8 @@
  * requests prctl's of a plain user
  * natures  of personality(2): timeouts that are left as they are, what uname shows, what the next program has
  * clocks   a machine does not run programs in its first seconds: all clocks are past them, and agree
+ * depths   directories whose names are longer than a path may be, entered one by one
+ * made_up  what stands in /proc/self/status of rights; names that there are already; what is above /proc
  * names    of threads, by /proc: of others, of other processes, too long, read again; where they cannot be written
  */
 #include <errno.h>
@@ -530,14 +532,76 @@ static void clocks(void)
     say("a time before now is over", clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &then, NULL));
 }
 
+/* ------------------------------------------------------------------ depths */
+
+static void say_there(const char *where)
+{
+    struct stat st;
+    char text[8] = "";
+    printf("%s\n", where);
+    const int file = open("file", O_RDWR | O_CREAT | O_EXCL, 0600);
+    say("written", write(file, where, 4));
+    say("there", stat("./file", &st) == 0 ? st.st_size : -1);
+    say("linked", symlink("file", "link"));
+    say("the link", lstat("link", &st) == 0 ? st.st_size : -1);
+    say("read", readlink("link", text, sizeof text));
+    say("no directory", open("file/below", O_RDONLY));
+    say("nothing", open("nothing", O_RDONLY));
+    say("renamed", rename("file", "other"));
+    const int here = open(".", O_RDONLY | O_DIRECTORY);
+    say("by a descriptor", openat(here, "other", O_RDONLY) >= 0);
+    say("gone", unlinkat(here, "other", 0) + unlink("link"));
+    close(here);
+    close(file);
+}
+
+static void depths(void)
+{
+    enum { DEPTH = 45, NAME = 100 };
+    static int way[DEPTH + 1];
+    char name[NAME + 1];
+    memset(name, 'd', NAME);
+    name[NAME] = '\0';
+    way[0] = open(".", O_RDONLY | O_DIRECTORY);
+    for (int i = 0; i < DEPTH; i++) {
+        if (mkdir(name, 0700) < 0 || chdir(name) < 0)
+            say(name, -1);
+        way[i + 1] = open(".", O_RDONLY | O_DIRECTORY);
+    }
+    say_there("deep below");
+    for (int i = DEPTH; i > 0; i--)
+        if (unlinkat(way[i - 1], name, AT_REMOVEDIR) < 0)
+            say("rmdir", -1);
+    say("back", fchdir(way[0]));
+    say_there("at the top");
+}
+
+static void made_up(void)
+{
+    static const char *const names[] = {"CapInh:", "CapPrm:", "CapEff:", "CapAmb:"};
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+        say(names[i], (long)first_number("/proc/self/status", names[i]));
+    say("a directory", mkdir("/proc", 0700));
+    say("one in it", mkdir("/proc/sys", 0700));
+    say("a new one", mkdir("/proc/nothing", 0700));
+    say("a link", symlink("x", "/proc/self"));
+    say("a command line", open("/proc/cmdline", O_RDONLY) >= 0);
+    struct stat top, above;
+    const int proc = open("/proc", O_RDONLY | O_DIRECTORY), sys = open("/proc/sys/kernel", O_RDONLY | O_DIRECTORY);
+    say("above it", stat("/", &top) + fstatat(proc, "..", &above, 0));
+    say("is the top", top.st_ino == above.st_ino && top.st_dev == above.st_dev);
+    say("by two steps", faccessat(sys, "../../self/status", R_OK, 0));
+    say("out and in again", faccessat(sys, "../../../proc/self", R_OK, 0));
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } parts[] = {{"sizes", sizes},     {"owners", owners},     {"heirs", heirs}, {"clones", clones},
-                 {"limits", limits},   {"requests", requests}, {"names", names}, {"scores", scores},
-                 {"natures", natures}, {"clocks", clocks}};
+    } parts[] = {{"sizes", sizes},     {"owners", owners},     {"heirs", heirs},   {"clones", clones},
+                 {"limits", limits},   {"requests", requests}, {"names", names},   {"scores", scores},
+                 {"natures", natures}, {"clocks", clocks},     {"depths", depths}, {"made_up", made_up}};
     for (unsigned i = 0; argc == 2 && i < sizeof parts / sizeof parts[0]; i++)
         if (strcmp(argv[1], parts[i].name) == 0) {
             parts[i].run();
