@@ -163,15 +163,21 @@ static void fds_save_describe(struct syscalls *kernel, struct checkpoint *c, uin
 
 /* ------------------------------------------------------------------ content */
 
+/* What the descriptor may not do is no matter: the file is opened once more. */
 static void put_content(struct checkpoint *c, int host)
 {
+    char name[64];
     struct stat st;
     uint8_t *bytes = NULL;
+    snprintf(name, sizeof name, "/proc/self/fd/%d", host);
+    const int file = open(name, O_RDONLY | O_CLOEXEC);
     size_t count = fstat(host, &st) == 0 ? (size_t)st.st_size : 0;
-    if (count > 0 && (!(bytes = c2_alloc(count)) || pread(host, bytes, count, 0) != (ssize_t)count)) {
+    if (count > 0 && (!(bytes = c2_alloc(count)) || pread(file, bytes, count, 0) != (ssize_t)count)) {
         checkpoint_refuse(c, "a file of /proc cannot be read again");
         count = 0;
     }
+    if (file >= 0)
+        close(file);
     checkpoint_block(c, &bytes, &count, CONTENT_MOST);
     c2_free(bytes);
 }

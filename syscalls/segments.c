@@ -24,7 +24,7 @@ static bool is_empty(const struct user_desc *segment)
 }
 
 /* Zeros, as much of them as there can be; the table is there once an entry was emptied. */
-static int64_t read_descriptors(struct call *c, uint64_t most)
+static int64_t segments_give_zeros(struct call *c, uint64_t most)
 {
     static const uint8_t zeros[LDT_ENTRIES * LDT_ENTRY_SIZE];
     const uint64_t bytes = c->arg[2] < most ? c->arg[2] : most;
@@ -32,7 +32,7 @@ static int64_t read_descriptors(struct call *c, uint64_t most)
     return status < 0 ? status : (int64_t)bytes;
 }
 
-static int64_t change_descriptor(struct call *c, bool old)
+static int64_t segments_change(struct call *c, bool old)
 {
     struct user_desc segment;
     if (c->arg[2] != sizeof segment)
@@ -53,12 +53,12 @@ static int64_t segments_answer(struct call *c)
     enum { READ, WRITE_OLD, READ_DEFAULT, WRITE = 0x11 };
     switch ((int)c->arg[0]) {
     case READ:
-        return c->kernel->identity.has_segments ? read_descriptors(c, LDT_ENTRIES * LDT_ENTRY_SIZE) : 0;
+        return c->kernel->identity.has_segments ? segments_give_zeros(c, LDT_ENTRIES * LDT_ENTRY_SIZE) : 0;
     case READ_DEFAULT:
-        return read_descriptors(c, DEFAULT_BYTES);
+        return segments_give_zeros(c, DEFAULT_BYTES);
     case WRITE_OLD:
     case WRITE:
-        return change_descriptor(c, (int)c->arg[0] == WRITE_OLD);
+        return segments_change(c, (int)c->arg[0] == WRITE_OLD);
     default:
         return (uint32_t)-ENOSYS;
     }

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #endif
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -77,7 +78,7 @@ static void use_files(const char *path)
     const int log = must(open("log", O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0666));
     const int again = must(open("log", O_RDONLY));
     const int random = must(open("/dev/urandom", O_RDONLY)), maps = must(open("/proc/self/maps", O_RDONLY));
-    const int name = must(open("/proc/thread-self/comm", O_RDWR));
+    const int name = must(open("/proc/thread-self/comm", O_RDWR)), named = must(open("/proc/self/comm", O_WRONLY));
     const int here = must(open(".", O_RDONLY | O_DIRECTORY)), high = must(fcntl(out, F_DUPFD, 100));
     char *mapped = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE, in, 0);
     uint64_t *shared = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -101,12 +102,13 @@ static void use_files(const char *path)
         must((int)write(round % 2 ? out : high, line, strlen(line)));
         must((int)write(log, line, 3));
         read_a_bit(again, 2);
-        must((int)write(name, line, 3));
+        must((int)write(round % 2 ? name : named, line, 3));
         must((int)lseek(name, 0, SEEK_SET));
         read_a_bit(name, 6);
         if (round == 30)
             must((int)lseek(in, 17, SEEK_SET));
     }
+    char directory[4096];
     struct stat st;
     must(fstat(log, &st));
     mix_number((uint64_t)st.st_size);
@@ -114,11 +116,12 @@ static void use_files(const char *path)
     mix(shared, 8192);
     mix_number((uint64_t)must(fcntl(other, F_GETFD)));
     mix_number((uint64_t)must(fcntl(log, F_GETFL)));
+    mix_number((uint64_t)must(fcntl(named, F_GETFL)));
+    mix_number(read(named, directory, 1) < 0 ? (uint64_t)errno : 0);
     read_a_bit(must(open("/proc/self/oom_score_adj", O_RDONLY)), 8);
     int adopts = 0;
     must(prctl(PR_GET_CHILD_SUBREAPER, &adopts));
     mix_number((uint64_t)adopts);
-    char directory[4096];
     mix(directory, strlen(getcwd(directory, sizeof directory) ? directory : "?") > 1);
 }
 
