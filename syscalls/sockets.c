@@ -585,9 +585,8 @@ static int64_t give_message(struct call *c, const struct msghdr *asked, const st
     int64_t status = asked->msg_name
                          ? give_address(c, &from, (uintptr_t)asked->msg_name, at + offsetof(struct msghdr, msg_namelen))
                          : 0;
-    const int flags = got->msg_flags & ~MSG_CMSG_CLOEXEC;
     if (status == 0)
-        status = guest_write(c, at + offsetof(struct msghdr, msg_flags), &flags, sizeof flags);
+        status = guest_write(c, at + offsetof(struct msghdr, msg_flags), &got->msg_flags, sizeof got->msg_flags);
     if (status == 0 && got->msg_controllen)
         status = guest_write(c, (uintptr_t)asked->msg_control, got->msg_control, got->msg_controllen);
     return status < 0 ? status
@@ -611,6 +610,7 @@ static int64_t receive_one(struct call *c, uint64_t at, int flags)
     if (value < 0)
         return value;
     control_receive(c, &message, flags & MSG_CMSG_CLOEXEC);
+    message.msg_flags = (message.msg_flags & ~MSG_CMSG_CLOEXEC) | (flags & MSG_CMSG_CLOEXEC); /* Linux says it again */
     status = guest_touch_iov(c, message.msg_iov, message.msg_iovlen, (uint64_t)value);
     if (status == 0)
         status = give_message(c, &asked, &message, at);

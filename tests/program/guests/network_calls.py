@@ -274,6 +274,9 @@ def control(client, end):
     os.write(descriptors[0], b"through")
     print(message, len(descriptors), os.read(out, 10), flags & ~S.MSG_CMSG_CLOEXEC, repr(address))
     print(error(S.send_fds, client, [b"fd"], [77]))
+    for wanted in (0, S.MSG_CMSG_CLOEXEC):
+        client.send(b"flags")
+        print(end.recvmsg(10, 0, wanted)[2] == wanted)
     self = struct.pack("iII", os.getpid(), os.getuid(), os.getgid())
     end.setsockopt(S.SOL_SOCKET, S.SO_PASSCRED, 1)
     client.sendmsg([b"who"], [(S.SOL_SOCKET, S.SCM_CREDENTIALS, self)])
