@@ -7,7 +7,8 @@
  *   each object. While the second reading goes on it is known of each loop how often it has been entered and in which
  *   round it is: its header begins a round where the function was in the loop before, and else enters it. Two accesses
  *   of an instruction in consecutive rounds of its innermost loop are a step of that. For a loop around it the accesses
- *   compared are the first ones of each time that the loop inside was entered.
+ *   compared are the first ones of each time that the loop inside was entered; where an excerpt begins amid that loop
+ *   none is the first one.
  *   Of the steps of a loop the most frequent one is found in one pass with a few candidates, by the algorithm of Misra
  *   and Gries: its count is a lower bound.
  *   Elements of a string instruction are steps of the innermost loop.
@@ -69,6 +70,7 @@ struct header_at {
 /* A function while records are read. */
 struct function_read {
     bool known;         /* it is one, and no code between functions */
+    bool seen;          /* where it was before is known: in this excerpt it was entered, or has run */
     uint32_t at;        /* the loop that it was in last; or NO_LOOP */
     uint32_t called_in; /* the same of its callers when it was entered last */
     struct steps calls; /* and of all its calls */
@@ -87,6 +89,7 @@ struct block_known {
 
 struct turn { /* of a loop */
     uint64_t entry, round;
+    bool begun; /* it was seen to be entered */
 };
 
 struct accesses {
@@ -400,7 +403,7 @@ static enum c2_status step_in_loops(struct accesses *accesses, struct tracked *t
     for (unsigned depth = 0; depth < EXCERPTS_DEPTH && loop != ANALYSES_NO_LOOP && anew; depth++) {
         if ((status = reach_depth(accesses, tracked, depth, err)) != C2_OK)
             break;
-        anew = visited(tracked->loops[depth], va, &accesses->turns[loop]);
+        anew = visited(tracked->loops[depth], va, &accesses->turns[loop]) && accesses->turns[loop].begun;
         loop = accesses->around[loop];
     }
     return status;
@@ -474,7 +477,7 @@ static enum c2_status accesses_touch(struct accesses *accesses, uint32_t *number
         vote_caller(tracked, touch->caller);
     if (touch->loop != ANALYSES_NO_LOOP)
         return step_in_loops(accesses, tracked, touch->loop, touch->va, err);
-    visited(tracked->loops[0], touch->va, &(struct turn){0, tracked->round++});
+    visited(tracked->loops[0], touch->va, &(struct turn){0, tracked->round++, true});
     return C2_OK;
 }
 
@@ -532,7 +535,8 @@ static enum c2_status touch_slot(struct accesses *accesses, const struct excerpt
  * entered. */
 static uint32_t pass_headers(struct accesses *accesses, const struct block_known *known, uint32_t header, uint32_t insn)
 {
-    const uint32_t at = accesses->functions[known->function].at;
+    const struct function_read *function = &accesses->functions[known->function];
+    const uint32_t at = function->at;
     bool round = false;
     for (; header < known->header_count && known->headers[header].insn == insn; header++) {
         const uint32_t loop = known->headers[header].loop;
@@ -540,7 +544,8 @@ static uint32_t pass_headers(struct accesses *accesses, const struct block_known
         if (round)
             continue;
         round = analyses_loop_within(&accesses->result.loops, at, loop);
-        *turn = round ? (struct turn){turn->entry, turn->round + 1} : (struct turn){turn->entry + 1, 0};
+        *turn = round ? (struct turn){turn->entry, turn->round + 1, turn->begun}
+                      : (struct turn){turn->entry + 1, 0, function->seen};
     }
     return header;
 }
@@ -556,6 +561,7 @@ static void accesses_enter(struct accesses *accesses, const struct block_known *
         if (accesses->calls_only)
             vote(&function->calls, function->called_in, 1);
     }
+    function->seen |= known->enters;
     if (function->known)
         accesses->last = known->function;
 }
@@ -581,6 +587,7 @@ static enum c2_status read_record(struct accesses *accesses, const struct excerp
     for (uint32_t i = 0; i < insns && !accesses->calls_only && status == C2_OK; i++) {
         header = pass_headers(accesses, known, header, i);
         accesses->functions[known->function].at = known->loops[i];
+        accesses->functions[known->function].seen = true;
         for (; slot < slots && record.block->slots[slot].insn == i && status == C2_OK; slot++)
             if (excerpt->places[word + 1 + slot] != 0)
                 status = touch_slot(accesses, excerpt, word, slot, record.block, err);
@@ -592,9 +599,11 @@ static enum c2_status read_record(struct accesses *accesses, const struct excerp
 static void accesses_forget(struct accesses *accesses)
 {
     for (uint32_t i = 0; i < accesses->result.loops.count; i++)
-        accesses->turns[i] = (struct turn){accesses->turns[i].entry + 1, 0};
-    for (uint32_t i = 0; i < accesses->function_count; i++)
+        accesses->turns[i] = (struct turn){accesses->turns[i].entry + 1, 0, false};
+    for (uint32_t i = 0; i < accesses->function_count; i++) {
         accesses->functions[i].at = accesses->functions[i].called_in = ANALYSES_NO_LOOP;
+        accesses->functions[i].seen = false;
+    }
     accesses->last = NO_FUNCTION;
     for (uint32_t i = 0; i < accesses->count; i++)
         accesses->tracked[i].loops[0]->visit.valid = false;

@@ -3,11 +3,14 @@
  * excerpts: pieces of the run, kept as they were, so that what a program does can be looked at when it is over.
  *
  * Model
- *   Records of what is measured are numbered by their words. An excerpt is EXCERPT_WORDS of them, or a few more, as its
- *   last record is whole; one begins every so many words. At first that is as many as an excerpt has, so that of a
- *   short run all is kept. When there would be more than EXCERPTS_KEPT every second one is dropped, and from then on
- *   one begins half as often: so they are spread evenly over the run, whatever its length. With each address goes
- *   the owner of the memory at that time. When the run is over, accesses.c reads them.
+ *   Records of what is measured are numbered by their words. An excerpt is so many of them, or a few more, as its last
+ *   record is whole. Those of one series have one length, and one begins every so many words. When there would be more
+ *   than are kept every second one is dropped, and from then on one begins half as often: so they are spread evenly
+ *   over the run, whatever its length. With each address goes the owner of the memory at that time. When the run is
+ *   over, accesses.c reads them.
+ *   The first series begins with excerpts that follow on each other, so that of a short run all is kept. Of a longer
+ *   run there are two more: many short excerpts, as a loop of which most accesses miss may be a hundredth of the run,
+ *   and a few long ones, in which the outer loops of nests go round.
  *   Between two phases that are measured there is a hole, and control does not go from one to the other.
  *
  * Invariants
@@ -17,7 +20,8 @@
  *   What happens between excerpts: a loop whose rounds are longer than one has no step there.
  *
  * Price
- *   12 bytes a word, and 16 for each place that was accessed: at most some 20 MB. Time only in excerpts.
+ *   12 bytes a word, and 16 for each place that was accessed: at most some 60 MB. Time only in excerpts; beyond the
+ *   first series they are at most a quarter of the words.
  */
 #include <string.h>
 
@@ -25,18 +29,43 @@
 
 #define REMEMBERED 16u /* places by the number of a slot */
 
+/* What all excerpts of a series have in common. Those of the further series are a part of the words, one in SPARSE of a
+ * series, and begin where none of the first one does. */
+enum { WHOLE, SHORT, LONG, SERIES };
+#define WHOLE_WORDS 65536u
+#define SHORT_WORDS 4096u
+#define LONG_WORDS (8 * WHOLE_WORDS)
+#define SPARSE 8u
+static const struct series_rule {
+    uint32_t words, most; /* of an excerpt; excerpts that are kept */
+    uint32_t first;       /* of them in struct excerpts */
+    uint64_t from, every; /* in words: where the first one begins; from one to the next, at first */
+} rules[SERIES] = {
+    [WHOLE] = {WHOLE_WORDS, 16, 0, 0, WHOLE_WORDS},
+    [SHORT] = {SHORT_WORDS, 128, 16, WHOLE_WORDS, SPARSE *SHORT_WORDS},
+    [LONG] = {LONG_WORDS, 4, 144, 2 * WHOLE_WORDS, SPARSE *LONG_WORDS},
+};
+enum { ALL_KEPT = 148 };
+
+struct series {
+    const struct series_rule *rule;
+    uint64_t every;
+    struct excerpt *kept;
+    uint32_t count;
+    struct objects_found remembered[REMEMBERED];
+    uint32_t number_of[REMEMBERED]; /* of the place in the excerpt that goes on; 0: none */
+};
+
 struct excerpts {
     struct analysis base;
     struct profile *profile;
     struct loader_symbols *symbols;
     bool measuring;
     const struct stream_blocks *blocks;
-    uint64_t word, every; /* words so far; an excerpt begins each `every` */
-    uint32_t holes;       /* in them: what is not measured */
-    struct excerpt kept[EXCERPTS_KEPT];
-    uint32_t count;
-    struct objects_found remembered[REMEMBERED];
-    uint32_t number_of[REMEMBERED]; /* of the place; 0: none */
+    uint64_t word;  /* so many so far */
+    uint32_t holes; /* in them: what is not measured */
+    struct series series[SERIES];
+    struct excerpt kept[ALL_KEPT]; /* series after series */
     struct accesses *accesses;
 };
 
@@ -54,10 +83,19 @@ static void excerpts_release(struct excerpt *excerpt)
 static void excerpts_destroy(struct analysis *analysis)
 {
     struct excerpts *excerpts = (struct excerpts *)analysis;
-    for (uint32_t i = 0; i < EXCERPTS_KEPT; i++)
+    for (uint32_t i = 0; i < ALL_KEPT; i++)
         excerpts_release(&excerpts->kept[i]);
     accesses_destroy(excerpts->accesses);
     c2_free(excerpts);
+}
+
+static void begin_series(struct excerpts *excerpts)
+{
+    excerpts->word = 0;
+    excerpts->holes = 0;
+    for (unsigned i = 0; i < SERIES; i++)
+        excerpts->series[i] = (struct series){
+            .rule = &rules[i], .every = rules[i].every, .kept = &excerpts->kept[rules[i].first]};
 }
 
 static enum c2_status excerpts_create(struct analysis **out, const struct analyses_setup *setup,
@@ -70,7 +108,7 @@ static enum c2_status excerpts_create(struct analysis **out, const struct analys
     excerpts->profile = (struct profile *)analyses_find(analyses, ANALYSIS_profile);
     excerpts->symbols = setup->symbols;
     excerpts->measuring = true;
-    excerpts->every = EXCERPT_WORDS;
+    begin_series(excerpts);
     *out = &excerpts->base;
     return C2_OK;
 }
@@ -82,9 +120,10 @@ static enum c2_status excerpts_no_memory(struct c2_error *err)
     return c2_fail_memory(err, "the excerpts of the run");
 }
 
-static enum c2_status excerpts_reach(struct excerpt *excerpt, uint32_t words, struct c2_error *err)
+/* least: words of an excerpt of the series. */
+static enum c2_status excerpts_reach(struct excerpt *excerpt, uint32_t words, uint32_t least, struct c2_error *err)
 {
-    const uint32_t room = excerpt->room == 0 ? EXCERPT_WORDS + 1024u : excerpt->used + words;
+    const uint32_t room = excerpt->room == 0 ? least + 1024u : excerpt->used + words;
     if (excerpt->used + words <= excerpt->room)
         return C2_OK;
     uint64_t *kept = c2_realloc(excerpt->words, room * sizeof *kept);
@@ -120,11 +159,11 @@ static enum c2_status new_stretch(struct excerpt *excerpt, uint32_t tid, uint32_
 }
 
 /* The place of an address. A slot mostly goes on in the place of another with its number. */
-static enum c2_status excerpts_place_of(struct excerpts *excerpts, struct excerpt *excerpt, uint32_t slot, uint64_t va,
-                                        uint32_t *out, struct c2_error *err)
+static enum c2_status excerpts_place_of(struct excerpts *excerpts, struct series *series, struct excerpt *excerpt,
+                                        uint32_t slot, uint64_t va, uint32_t *out, struct c2_error *err)
 {
-    struct objects_found *found = &excerpts->remembered[slot % REMEMBERED];
-    uint32_t *number = &excerpts->number_of[slot % REMEMBERED];
+    struct objects_found *found = &series->remembered[slot % REMEMBERED];
+    uint32_t *number = &series->number_of[slot % REMEMBERED];
     enum c2_status status = C2_OK;
     if (*number == 0 || va < found->start || va >= found->end) {
         status = profile_owner(excerpts->profile, SIM_READ, (struct guest_va){va}, found, err);
@@ -141,12 +180,12 @@ static bool excerpts_is_address(const struct stream_slot *slot)
     return slot->size != 0 && slot->kind != STREAM_CACHE;
 }
 
-static enum c2_status keep_record(struct excerpts *excerpts, struct excerpt *excerpt, const uint64_t *record,
-                                  struct c2_error *err)
+static enum c2_status keep_record(struct excerpts *excerpts, struct series *series, struct excerpt *excerpt,
+                                  const uint64_t *record, struct c2_error *err)
 {
     const struct stream_block *block = stream_blocks_at(excerpts->blocks, stream_header_block(record[0]));
     const uint32_t slots = stream_header_slots(record[0]);
-    enum c2_status status = excerpts_reach(excerpt, slots + 1, err);
+    enum c2_status status = excerpts_reach(excerpt, slots + 1, series->rule->words, err);
     if (status != C2_OK)
         return status;
     uint32_t *places = &excerpt->places[excerpt->used];
@@ -154,7 +193,7 @@ static enum c2_status keep_record(struct excerpts *excerpts, struct excerpt *exc
     memset(places, 0, (slots + 1) * sizeof *places);
     for (uint32_t i = 0; i < slots && status == C2_OK; i++)
         if (excerpts_is_address(&block->slots[i]))
-            status = excerpts_place_of(excerpts, excerpt, i, record[i + 1], &places[i + 1], err);
+            status = excerpts_place_of(excerpts, series, excerpt, i, record[i + 1], &places[i + 1], err);
     excerpt->used += slots + 1;
     return status;
 }
@@ -162,44 +201,55 @@ static enum c2_status keep_record(struct excerpts *excerpts, struct excerpt *exc
 /* ------------------------------------------------------------------ all of them */
 
 /* Every second one goes. */
-static void thin_out(struct excerpts *excerpts)
+static void thin_out(struct series *series)
 {
-    for (uint32_t i = 0; i < EXCERPTS_KEPT; i++) {
+    for (uint32_t i = 0; i < series->rule->most; i++) {
         if (i % 2 != 0) {
-            excerpts_release(&excerpts->kept[i]);
+            excerpts_release(&series->kept[i]);
         } else if (i != 0) {
-            excerpts->kept[i / 2] = excerpts->kept[i];
-            excerpts->kept[i] = (struct excerpt){.used = 0};
+            series->kept[i / 2] = series->kept[i];
+            series->kept[i] = (struct excerpt){.used = 0};
         }
     }
-    excerpts->count = EXCERPTS_KEPT / 2;
-    excerpts->every *= 2;
+    series->count = series->rule->most / 2;
+    series->every *= 2;
 }
 
-/* The one that the next record is in, begun if need be; NULL: it is in none. */
-static enum c2_status current(struct excerpts *excerpts, struct excerpt **out, struct c2_error *err)
+/* Words from here to where the next excerpt may begin; 0: one does, or goes on. */
+static uint64_t words_to_skip(const struct series *series, uint64_t word)
 {
-    const uint64_t number = excerpts->word / excerpts->every;
+    const struct series_rule *rule = series->rule;
+    if (word < rule->from)
+        return rule->from - word;
+    const uint64_t at = (word - rule->from) % series->every;
+    return at < rule->words ? 0 : series->every - at;
+}
+
+/* The one that the word is in, begun if need be; NULL: it is in none. */
+static enum c2_status current(struct series *series, uint64_t word, struct excerpt **out, struct c2_error *err)
+{
     *out = NULL;
-    if (excerpts->word % excerpts->every >= EXCERPT_WORDS)
+    while (words_to_skip(series, word) == 0 && (word - series->rule->from) / series->every >= series->rule->most)
+        thin_out(series);
+    if (words_to_skip(series, word) != 0)
         return C2_OK;
-    if (number >= EXCERPTS_KEPT) {
-        thin_out(excerpts);
-        return current(excerpts, out, err);
-    }
-    struct excerpt *excerpt = *out = &excerpts->kept[number];
-    if (number < excerpts->count)
+    const uint64_t number = (word - series->rule->from) / series->every;
+    struct excerpt *excerpt = *out = &series->kept[number];
+    if (number < series->count)
         return C2_OK;
-    excerpts->count = (uint32_t)number + 1;
-    memset(excerpts->number_of, 0, sizeof excerpts->number_of);
+    series->count = (uint32_t)number + 1;
+    memset(series->number_of, 0, sizeof series->number_of);
     return new_place(excerpt, &(struct excerpt_place){.owner = PROFILE_NONE}, err);
 }
 
-/* Words up to where the next excerpt may begin. */
-static uint64_t words_to_skip(const struct excerpts *excerpts)
+static enum c2_status keep_in_series(struct excerpts *excerpts, struct series *series, const uint64_t *record,
+                                     uint32_t tid, struct c2_error *err)
 {
-    const uint64_t at = excerpts->word % excerpts->every;
-    return at < EXCERPT_WORDS ? 0 : excerpts->every - at;
+    struct excerpt *excerpt;
+    enum c2_status status = current(series, excerpts->word, &excerpt, err);
+    if (status == C2_OK && excerpt)
+        status = new_stretch(excerpt, tid, excerpts->holes, err);
+    return status == C2_OK && excerpt ? keep_record(excerpts, series, excerpt, record, err) : status;
 }
 
 static enum c2_status excerpts_keep(struct excerpts *excerpts, const struct sim_records *records, struct c2_error *err)
@@ -207,16 +257,20 @@ static enum c2_status excerpts_keep(struct excerpts *excerpts, const struct sim_
     enum c2_status status = C2_OK;
     for (const uint64_t *record = records->words; record < records->end && status == C2_OK;) {
         const uint32_t words = 1 + stream_header_slots(*record);
-        struct excerpt *excerpt;
-        status = current(excerpts, &excerpt, err);
-        if (status == C2_OK && excerpt)
-            status = new_stretch(excerpt, records->tid, excerpts->holes, err);
-        if (status == C2_OK && excerpt)
-            status = keep_record(excerpts, excerpt, record, err);
+        for (unsigned i = 0; i < SERIES && status == C2_OK; i++)
+            status = keep_in_series(excerpts, &excerpts->series[i], record, records->tid, err);
         excerpts->word += words;
         record += words;
     }
     return status;
+}
+
+static bool are_in_none(const struct excerpts *excerpts, uint64_t words)
+{
+    for (unsigned i = 0; i < SERIES; i++)
+        if (words_to_skip(&excerpts->series[i], excerpts->word) < words)
+            return false;
+    return true;
 }
 
 /* Objects may have changed since the last call. */
@@ -226,12 +280,13 @@ static enum c2_status excerpts_records(void *self, const struct sim_records *rec
     const uint64_t words = (uint64_t)(records->end - records->words);
     if (!excerpts->measuring)
         return C2_OK;
-    if (words_to_skip(excerpts) >= words) {
+    if (are_in_none(excerpts, words)) {
         excerpts->word += words;
         return C2_OK;
     }
     excerpts->blocks = records->blocks;
-    memset(excerpts->number_of, 0, sizeof excerpts->number_of);
+    for (unsigned i = 0; i < SERIES; i++)
+        memset(excerpts->series[i].number_of, 0, sizeof excerpts->series[i].number_of);
     return excerpts_keep(excerpts, records, err);
 }
 
@@ -249,20 +304,19 @@ static enum c2_status excerpts_dropped(void *self, struct c2_error *err)
 {
     struct excerpts *excerpts = self;
     (void)err;
-    for (uint32_t i = 0; i < EXCERPTS_KEPT; i++)
+    for (uint32_t i = 0; i < ALL_KEPT; i++)
         excerpts_release(&excerpts->kept[i]);
-    excerpts->count = 0;
-    excerpts->word = 0;
-    excerpts->holes = 0;
-    excerpts->every = EXCERPT_WORDS;
+    begin_series(excerpts);
     return C2_OK;
 }
 
+/* Where the first series has all of the run, the others would show it again. */
 static enum c2_status excerpts_finish(void *self, struct sim *sim, struct c2_error *err)
 {
     struct excerpts *excerpts = self;
     (void)sim;
-    return accesses_create(&excerpts->accesses, excerpts->kept, excerpts->count, excerpts->every == EXCERPT_WORDS,
+    const bool whole = excerpts->series[WHOLE].every == WHOLE_WORDS;
+    return accesses_create(&excerpts->accesses, excerpts->kept, whole ? excerpts->series[WHOLE].count : ALL_KEPT, whole,
                            excerpts->blocks, excerpts->profile, excerpts->symbols, err);
 }
 

@@ -9,9 +9,6 @@
 #include "analyses/loops_priv.h"
 #include "analyses/profile_priv.h"
 
-#define EXCERPTS_KEPT 16u
-#define EXCERPT_WORDS 65536u
-
 /* Where an address of an excerpt lies. */
 struct excerpt_place {
     uint32_t owner;
@@ -35,8 +32,8 @@ struct excerpt {
 };
 
 struct accesses; /* accesses.c */
-/* What the excerpts show, in order; `follows`: whether each goes on where the one before ended. The profile is
- * finished. */
+/* What the excerpts show, in order; `follows`: whether each goes on where the one before ended. Some may have nothing.
+ * The profile is finished. */
 enum c2_status accesses_create(struct accesses **out, const struct excerpt *excerpts, uint32_t count, bool follows,
                                const struct stream_blocks *blocks, const struct profile *profile,
                                struct loader_symbols *symbols, struct c2_error *err);

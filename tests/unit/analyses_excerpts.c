@@ -192,14 +192,16 @@ static void batches_do_not_matter(void **state)
     (void)state;
     for (unsigned i = 0; i < 3; i++) {
         begin(&runs[i], cuts[i]);
-        nest(&runs[i], 2000, 700, 640, 8); /* 4.2 million words, four times what is kept */
+        nest(&runs[i], 2000, 700, 640, 8); /* 4.2 million words */
         end(&runs[i]);
     }
     for (unsigned i = 0; i < 3; i++) {
         const struct analyses_access *read = access_at(&runs[i], 0x2000), *first = access_at(&runs[0], 0x2000);
         assert_non_null(read);
         assert_int_equal(first->reads, read->reads);
-        assert_true(read->reads > 150000 && read->reads < 350000);
+        /* A third of the words of 8 excerpts of 65,536 and one of 7,697, 127 of 4,096 and one of 524,288, but for
+         * OUTER's. */
+        assert_true(read->reads > 525000 && read->reads < 525488);
         assert_memory_equal(first->step, read->step, sizeof read->step);
         assert_true(read->step[0].bytes == 640 && read->step[1].bytes == 8);
         assert_int_equal(2, runs[i].found->loops.count);
@@ -208,6 +210,38 @@ static void batches_do_not_matter(void **state)
     }
     for (unsigned i = 0; i < 3; i++)
         release(&runs[i]);
+}
+
+/* Rounds of the outer loop of 105,001 words: of the excerpts one is longer. Those that begin amid a round and have the
+ * next one's start have no step from there. */
+static void long_rounds_have_steps(void **state)
+{
+    struct run run;
+    (void)state;
+    begin(&run, STREAM_BATCH_WORDS);
+    nest(&run, 20, 35000, 4096, 8);
+    end(&run);
+    const struct analyses_access *read = access_at(&run, 0x2000);
+    assert_non_null(read);
+    must_step(read, 1, 8, 4, 4); /* rounds 2 to 6 begin in the words from 131,072 to 655,360 */
+    release(&run);
+}
+
+/* What is a hundredth of the run, between two excerpts of the first series, is in a short one. */
+static void short_phases_are_seen(void **state)
+{
+    struct run run;
+    (void)state;
+    begin(&run, STREAM_BATCH_WORDS);
+    nest(&run, 1700, 700, 640, 8);
+    for (uint64_t i = 0; i < 12000; i++) /* from word 3,571,701 */
+        put(&run, STRING, 1, (const uint64_t[]){0x400000 + i * 8, 0x600000, stream_string_done(1, false), 0}, 4);
+    go_round(&run, 2300, 700, 640, 8);
+    end(&run);
+    const struct analyses_access *string = access_at(&run, 0x3000);
+    assert_non_null(string);
+    assert_int_equal(819, string->reads); /* of five words each, from 3,604,481 to 3,608,575 */
+    release(&run);
 }
 
 static void begin_phase(struct run *run, enum stream_phase phase)
@@ -266,6 +300,7 @@ int main(void)
         cmocka_unit_test(a_nest_has_steps_by_depth), cmocka_unit_test(strings_step_by_elements),
         cmocka_unit_test(no_order_has_no_step),      cmocka_unit_test(batches_do_not_matter),
         cmocka_unit_test(holes_make_no_loops),       cmocka_unit_test(threads_have_steps_of_their_own),
+        cmocka_unit_test(long_rounds_have_steps),    cmocka_unit_test(short_phases_are_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
