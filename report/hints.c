@@ -4,7 +4,8 @@
  *
  * Model
  *   A line for each, behind all else: names that debug information would give, where the program itself has none; and
- *   more cores, where the program starts its threads by how many there are and no machine of the run has more than one.
+ *   more cores, where no machine of the run has more than one and the program starts its threads by how many there are,
+ *   or has started some: what cores take from each other is not in numbers of one core.
  */
 #include "report/report_priv.h"
 
@@ -25,10 +26,15 @@ static bool has_one_core(const struct report_run *run)
 
 static void hint_at_cores(struct document *d, const struct report_run *run)
 {
-    if (run->threading == LOADER_PLAIN || !has_one_core(run))
+    if (!has_one_core(run))
         return;
-    doc_note(d, DOC_FLOW, "--cores 4:", "the program %s found one processor; this gives it, and the machine, four",
-             run->threading == LOADER_OPENMP ? "uses OpenMP and" : "asks how many threads to start, and");
+    if (run->threading != LOADER_PLAIN)
+        doc_note(d, DOC_FLOW, "--cores 4:", "the program %s found one processor; this gives it, and the machine, four",
+                 run->threading == LOADER_OPENMP ? "uses OpenMP and" : "asks how many threads to start, and");
+    else if (run->has_threads)
+        doc_note(d, DOC_FLOW, "--set cores=4:",
+                 "the threads of this run took turns on one core; with four there is "
+                 "false sharing to see, and what else cores take from each other");
 }
 
 void report_add_hints(struct document *d, struct digest *digest)

@@ -102,6 +102,7 @@ struct report_run {
     size_t varied_count;
     const char *undebugged;               /* the program's name, where it has no debug information; else NULL */
     enum loader_threading threading;      /* of the program */
+    bool has_threads;                     /* more than one has run */
     const struct report_receipt *receipt; /* NULL: none is wanted */
 };
 

@@ -25,6 +25,7 @@ static void describe_lane(struct report_run *report, const struct lane *lane)
     report->sim.tlb = sim_tlb(sim);
     report->sim.instructed = sim_instructed(sim, &report->sim.instructed_count);
     report->sim.walk_reads = measured->walk_reads;
+    report->has_threads = sim_has_threads(sim);
     report->pages = mmu_replica_counts(lane_memory(lane));
     for (unsigned i = 0; i < ANALYSES_KINDS; i++)
         report->sim.found[i] = analyses_result(lane_analyses(lane), (enum analysis_number)i);

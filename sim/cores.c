@@ -192,6 +192,8 @@ enum c2_status sim_cores_finish(struct sim *sim, struct c2_error *err)
 
 uint32_t sim_core_count(const struct sim *sim) { return sim->core_count; }
 
+bool sim_has_threads(const struct sim *sim) { return sim->has_threads; }
+
 const struct sim_thread *sim_threads(const struct sim *sim, size_t *count)
 {
     *count = sim->thread_count;

@@ -104,6 +104,7 @@ void sim_notify_thread(struct sim *sim, uint32_t tid)
 {
     C2_ASSERT(tid != sim->told_thread);
     sim->told_thread = tid;
+    sim->has_threads = true;
     TELL_ALL(sim, thread, s->self, tid);
 }
 

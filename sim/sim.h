@@ -424,6 +424,7 @@ struct sim_shootdowns {
 /* The core of a thread, whose number counts from 1. */
 static inline uint32_t sim_core_of(uint32_t tid, uint32_t core_count) { return (tid - 1) % core_count; }
 uint32_t sim_core_count(const struct sim *sim);
+bool sim_has_threads(const struct sim *sim); /* more than one has run, on however many cores */
 /* Of several cores: in the order in which they ran first; lent until destroy. */
 const struct sim_thread *sim_threads(const struct sim *sim, size_t *count);
 struct sim_shootdowns sim_shootdowns(const struct sim *sim, uint32_t core);

@@ -262,6 +262,7 @@ struct sim {
 
     uint32_t core_count;
     uint32_t told_thread;    /* of the batch before */
+    bool has_threads;        /* some batch was another one's than the first thread's */
     struct sim_core *now;    /* the one that makes accesses */
     struct sim_core *others; /* of several: all but the first */
     struct sim_thread *threads;
