@@ -8,8 +8,9 @@
  *   from each other is one an object and kind (sharing.c); fetches are one of their own, and prefetch instructions
  *   those of a function (prefetches.c). Findings of one cause are
  *   one: objects that the same loops go through in the wrong order or too often, or that compete there; loops in which
- *   the same rows of an object compete; loops that go through their objects one after the other, again and again; and
- *   loops that go through one object in no order, from node to node or once.
+ *   the same rows of an object compete; loops that go through their objects one after the other, once or again and
+ *   again; and
+ *   loops that go through one object in no order, from node to node or once, or use the same fields of its elements.
  *   Worth: what the remedy spares; without a remedy, a part of the cost (WORTH_WITHOUT), so that what cannot be helped
  *   stands before what is hardly worth it.
  *   The run's cycles, of which shares are taken, are its cost and one for each instruction. Groups of less than
@@ -39,6 +40,8 @@ struct finding findings_nowhere(enum findings_pattern pattern)
                             .object = FINDINGS_NOBODY,
                             .loop = ANALYSES_NO_LOOP,
                             .with = ANALYSES_NO_LOOP,
+                            .fuse = ANALYSES_NO_LOOP,
+                            .fuse_with = ANALYSES_NO_LOOP,
                             .block_loop = ANALYSES_NO_LOOP,
                             .level = FINDINGS_NOBODY,
                             .evictor = FINDINGS_NOBODY,
@@ -213,7 +216,8 @@ static bool same_loops(const struct finding *a, const struct finding *b)
 static bool same_passes(const struct finding *a, const struct finding *b)
 {
     return a->function.v != 0 && a->function.v == b->function.v && a->around == b->around && a->level == b->level &&
-           a->caller == FINDINGS_NOBODY && b->caller == FINDINGS_NOBODY;
+           (a->fuse == ANALYSES_NO_LOOP) == (b->fuse == ANALYSES_NO_LOOP) && a->caller == FINDINGS_NOBODY &&
+           b->caller == FINDINGS_NOBODY;
 }
 
 /* The same rows longer, as far as they are known of the second. */
@@ -237,6 +241,9 @@ static bool has_one_cause(const struct finding *a, const struct finding *b)
         return same_loops(a, b) || a->object == b->object;
     case FINDINGS_SET_CONFLICTS:
         return same_loops(a, b) || same_rows(a, b);
+    case FINDINGS_PARTIAL_LINES:
+        return a->object == b->object && a->element_bytes == b->element_bytes &&
+               memcmp(a->used, b->used, sizeof a->used) == 0;
     case FINDINGS_NON_TEMPORAL:
     case FINDINGS_POINTER_CHASING:
     case FINDINGS_SCATTERED:
@@ -374,6 +381,12 @@ static void join_walks(struct findings *findings, const struct findings_input *i
     }
 }
 
+static void fuse_loops(struct findings *findings, const struct findings_input *input, const struct groups *groups)
+{
+    for (uint32_t i = 0; i < groups->count; i++)
+        findings_fuse(&findings->list[i], input, groups, &groups->list[i]);
+}
+
 /* What does not fit: where it would, and how large blocks may be. */
 static enum c2_status size_blocks(struct findings *findings, const struct findings_input *input,
                                   const struct groups *groups, struct c2_error *err)
@@ -381,7 +394,7 @@ static enum c2_status size_blocks(struct findings *findings, const struct findin
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < groups->count && status == C2_OK; i++) {
         struct finding *finding = &findings->list[i];
-        if (finding->pattern != FINDINGS_CAPACITY)
+        if (finding->pattern != FINDINGS_CAPACITY || finding->fuse != ANALYSES_NO_LOOP)
             continue;
         finding->fits_bytes = findings_fits(input, &groups->list[i], finding->level);
         status = findings_block(finding, input, groups->list[i].access, err);
@@ -421,6 +434,7 @@ static enum c2_status findings_fill(struct findings *findings, const struct find
         judge_findings(findings, input, &groups->list[i]);
     enum c2_status status = swap_loops(findings, input, groups, err);
     join_walks(findings, input, groups);
+    fuse_loops(findings, input, groups);
     if (status == C2_OK)
         status = size_blocks(findings, input, groups, err);
     if (status == C2_OK)

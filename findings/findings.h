@@ -57,17 +57,18 @@ uint64_t findings_cost_sum(const struct findings_cost *cost);
 
 struct finding {
     enum findings_pattern pattern;
-    struct guest_va pc; /* of what costs most of it */
-    uint32_t insn;      /* the same in the profile */
-    uint32_t caller;    /* in a library: the instruction of the user's code that led there; else NOBODY */
-    uint32_t object;    /* in the profile; NOBODY: none, or many */
-    uint32_t loop;      /* in those of the excerpts; ANALYSES_NO_LOOP: none, or none is known */
-    uint32_t with;      /* LOOP_ORDER: the loop to be swapped with; else NO_LOOP */
-    uint32_t level;     /* SET_CONFLICTS, CAPACITY, PAGE_PLACEMENT: where most is lost, by number; else NOBODY */
-    uint32_t evictor;   /* SET_CONFLICTS: the object that takes most lines; else NOBODY */
-    uint32_t other;     /* LOOP_ORDER, CAPACITY: a further object of the same loops, and */
-    uint32_t others;    /* how many there are; their cost and gain are in the sums */
-    uint32_t around;    /* CAPACITY: the loop around the loop; NO_LOOP: none, or none is known */
+    struct guest_va pc;       /* of what costs most of it */
+    uint32_t insn;            /* the same in the profile */
+    uint32_t caller;          /* in a library: the instruction of the user's code that led there; else NOBODY */
+    uint32_t object;          /* in the profile; NOBODY: none, or many */
+    uint32_t loop;            /* in those of the excerpts; ANALYSES_NO_LOOP: none, or none is known */
+    uint32_t with;            /* LOOP_ORDER: the loop to be swapped with; else NO_LOOP */
+    uint32_t level;           /* SET_CONFLICTS, CAPACITY, PAGE_PLACEMENT: where most is lost, by number; else NOBODY */
+    uint32_t evictor;         /* SET_CONFLICTS: the object that takes most lines; else NOBODY */
+    uint32_t other;           /* LOOP_ORDER, CAPACITY: a further object of the same loops, and */
+    uint32_t others;          /* how many there are; their cost and gain are in the sums */
+    uint32_t around;          /* CAPACITY: the loop around the loop; NO_LOOP: none, or none is known */
+    uint32_t fuse, fuse_with; /* CAPACITY: the second loop, and the first, that would be one; else NO_LOOP */
     struct guest_va
         function; /* CAPACITY: that holds the loop; INSTRUCTION_CACHE: whose code costs most; prefetches: theirs; 0:
                    * not known */
@@ -91,6 +92,7 @@ struct finding {
     /* CAPACITY: how often a line was fetched, in the mean; STREAMING, SCATTERED: how often the object was walked
      * through; 0: not known */
     double passes;
+    bool scattered;        /* SET_CONFLICTS: places that follow no order */
     uint64_t row_bytes;    /* SET_CONFLICTS of an object with itself: of its rows, which compete; 0: not known */
     uint32_t padding;      /* FALSE_SHARING: bytes behind each core's; 0: none helps. SET_CONFLICTS: behind each row */
     uint32_t padding_unit; /* SET_CONFLICTS: bytes of an element, the least that a row may be longer; 0: not known */

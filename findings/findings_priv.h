@@ -117,6 +117,13 @@ uint64_t findings_fits(const struct findings_input *input, const struct group *g
 enum c2_status findings_block(struct finding *finding, const struct findings_input *input,
                               const struct analyses_access *access, struct c2_error *err);
 
+/* Where the group is walked through once, as by another loop before: then the finding is about the two. (fuse.c) */
+void findings_fuse(struct finding *finding, const struct findings_input *input, const struct groups *groups,
+                   const struct group *group);
+
+/* How often the lead has walked through the object; 0: not known. (judge.c) */
+double findings_passes(const struct findings_input *input, const struct group *group);
+
 /* Adds what cores take from each other, object by object. (sharing.c) */
 enum c2_status findings_add_sharing(struct findings *to, const struct findings_input *input, struct c2_error *err);
 

@@ -21,12 +21,13 @@
  *                     that is looked into once, such as that of a hash, is none. Where other code walks from block to
  *                     block of a site, what is read of the blocks in no order, and not all of it, is of that walk.
  *   partial lines     An element, as large as the grid that the accesses fit, has bytes that this loop uses and others:
- *                     apart from these it would take fewer lines.
+ *                     apart from these it would take fewer lines. A block of the heap takes a chunk of it, as one of
+ *                     what is used would. A structure whose fields are all used, if only in part, cannot be split.
  *   scattered         Steps are irregular otherwise: nothing is spared.
  *   capacity          The loop walks through the object more than once, and it does not fit: the cost of the capacity
  *                     misses of the level where most is lost, and of those behind it, which blocks that fit there save;
  *                     half of it where the loop is a library's, which goes through the object for many callers.
- *   streaming         The rest: nothing is spared.
+ *   streaming         The rest: nothing is spared, unless the walk is one of several (fuse.c).
  *
  *   What lies between the blocks of the heap, or on the stack beside arrays, has no elements. Those of an array of
  *   numbers have a size that its declaration has.
@@ -42,13 +43,23 @@
 #define WORTHWHILE 3u / 4u /* of what it takes now, at most, is what a remedy leaves */
 #define NODE_GRID 4u       /* bytes: nodes are linked by pointers, or by indices of at least so many */
 #define LONE_GRID 16u      /* bytes: a pointer, and what it is there for */
-#define PASSES 1.5         /* fewer are one walk through the object, and its start and end */
+#define CHUNK_HEADER 8u    /* bytes: of the heap's blocks, as glibc has them (malloc/malloc.c, "Chunk size") */
+#define CHUNK_GRID 16u
+#define LEAST_CHUNK 32u
+#define PASSES 1.5 /* fewer are one walk through the object, and its start and end */
 
 bool findings_step(const struct analyses_access *access, unsigned depth, int64_t *bytes)
 {
     const struct analyses_step *step = &access->step[depth];
     *bytes = step->bytes;
     return step->of >= 2 && step->times * 2 > step->of;
+}
+
+/* Places in no order. */
+static bool is_irregular(const struct group *group)
+{
+    int64_t step;
+    return group->access && !findings_step(group->access, 0, &step);
 }
 
 /* ------------------------------------------------------------------ loop order */
@@ -147,6 +158,7 @@ static bool is_conflict(struct finding *out, const struct findings_input *input,
     out->pattern = framed ? FINDINGS_PAGE_PLACEMENT : FINDINGS_SET_CONFLICTS;
     out->evictor = group->lead_evictor;
     out->gain = framed ? group->cost.framed : conflict;
+    out->scattered = is_irregular(group);
     if (!framed)
         findings_pad(out, input, group->access);
     return true;
@@ -238,12 +250,42 @@ static uint64_t lines_used(const struct finding *of, uint64_t line_bytes)
     return count;
 }
 
-/* The cost with elements that have only what is used of them. */
-static uint64_t packed_cost(const struct finding *finding, uint64_t line_bytes)
+/* Bytes from one element to the next: blocks of the heap lie in chunks of their own. */
+static uint64_t judge_pitch(const struct findings_input *input, const struct finding *finding, uint64_t element)
 {
-    const double line = (double)line_bytes, element = (double)finding->element_bytes;
-    const double now = element < line ? element : line * (double)lines_used(finding, line_bytes);
-    return (uint64_t)((double)finding->cost * (double)finding->used_bytes / now);
+    if (input->profile->objects[finding->object].blocks <= 1)
+        return element;
+    const uint64_t chunk = c2_align_up(element + CHUNK_HEADER, CHUNK_GRID);
+    return chunk < LEAST_CHUNK ? LEAST_CHUNK : chunk;
+}
+
+/* The cost with elements that have only what is used of them. */
+static uint64_t packed_cost(const struct finding *finding, const struct findings_input *input)
+{
+    const uint64_t line = input->machine->line_bytes, pitch = judge_pitch(input, finding, finding->element_bytes);
+    const uint64_t now = pitch < line ? pitch : line * lines_used(finding, line);
+    return (uint64_t)((double)finding->cost * (double)judge_pitch(input, finding, finding->used_bytes) / (double)now);
+}
+
+/* Whether the declaration of an element has a part that can go by itself: a field that is not used, or of an array
+ * some. */
+static bool can_split(const struct finding *finding, const struct findings_input *input)
+{
+    bool pointed;
+    const struct loader_type_id type = findings_type(input->symbols, &input->profile->objects[finding->object],
+                                                     &pointed);
+    const struct loader_struct *of = type.module ? loader_struct_of(input->symbols, type, pointed) : NULL;
+    if (!of || of->bytes != finding->element_bytes)
+        return true;
+    for (uint32_t i = 0; i < of->field_count; i++) {
+        const struct loader_field *field = &of->fields[i];
+        uint64_t used = 0;
+        for (uint32_t k = field->start; k < field->start + field->bytes; k++)
+            used += is_bit(finding->used, k);
+        if (used == 0 || (used < field->bytes && loader_array_of(input->symbols, field->type, false)))
+            return true;
+    }
+    return false;
 }
 
 /* Headers and free blocks of the heap, and frames, are of no type. */
@@ -269,13 +311,6 @@ static bool is_declared(const struct findings_input *input, const struct analyse
     return false;
 }
 
-/* Places in no order. */
-static bool is_irregular(const struct group *group)
-{
-    int64_t step;
-    return group->access && !findings_step(group->access, 0, &step);
-}
-
 static bool measure_element(struct finding *out, const struct findings_input *input, const struct group *group)
 {
     if (!group->access || !has_elements(&input->profile->objects[group->object]))
@@ -294,8 +329,8 @@ static bool is_partial(struct finding *out, const struct findings_input *input, 
 {
     if (!measure_element(out, input, group) || out->used_bytes * 4 > out->element_bytes * 3)
         return false;
-    const uint64_t left = packed_cost(out, input->machine->line_bytes);
-    if (left > out->cost * WORTHWHILE)
+    const uint64_t left = packed_cost(out, input);
+    if (left > out->cost * WORTHWHILE || !can_split(out, input))
         return false;
     out->pattern = FINDINGS_PARTIAL_LINES;
     out->gain = out->cost - left;
@@ -332,8 +367,7 @@ double findings_share_of(const struct analyses_excerpts_result *excerpts, const 
     return all == 0 ? 1 : (double)(access->reads + access->writes) / (double)all;
 }
 
-/* How often the lead has walked through the object; 0: not known. */
-static double passes_of(const struct findings_input *input, const struct group *group)
+double findings_passes(const struct findings_input *input, const struct group *group)
 {
     const struct analyses_row *row = &input->profile->rows[group->lead];
     const struct analyses_insn *insn = &input->profile->insns[row->insn];
@@ -374,13 +408,13 @@ static void find_nest(struct finding *out, const struct findings_input *input)
 /* Ordinary stores of what the loop does not need from memory. */
 static bool is_overwritten(struct finding *out, const struct findings_input *input, const struct group *group)
 {
-    const double passes = passes_of(input, group);
+    const double passes = findings_passes(input, group);
     return passes > PASSES && findings_is_overwritten(out, input, group, fetches_of(input, group));
 }
 
 static void judge_order(struct finding *out, const struct findings_input *input, const struct group *group)
 {
-    out->passes = passes_of(input, group);
+    out->passes = findings_passes(input, group);
     out->level = findings_dearest_level(group);
     if (is_irregular(group)) {
         out->pattern = FINDINGS_SCATTERED;
@@ -406,8 +440,8 @@ uint32_t findings_caller(const struct findings_input *input, uint32_t row)
 static void judge_misses(struct finding *out, const struct findings_input *input, const struct group *group)
 {
     out->cost -= group->cost.translation;
-    if (group->access)
-        out->step = group->access->step[0].bytes;
+    if (group->access && !findings_step(group->access, 0, &out->step))
+        out->step = 0;
     if (!is_conflict(out, input, group) && !is_overwritten(out, input, group) && !is_chase(out, input, group) &&
         !is_partial(out, input, group))
         judge_order(out, input, group);

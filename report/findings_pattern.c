@@ -32,7 +32,8 @@ uint64_t report_finding_level_bytes(const struct telling *t)
 static void say_conflicts(struct c2_words *words, const struct telling *t)
 {
     char step[FINDING_DIGITS];
-    c2_say(words, "lines of %s compete for few sets of %s while others are idle", t->object, report_finding_level(t));
+    c2_say(words, "%s of %s compete for few sets of %s while others are idle",
+           t->of->scattered ? "places in no order" : "lines", t->object, report_finding_level(t));
     if (t->of->evictor != FINDINGS_NOBODY && t->of->evictor != t->of->object)
         c2_say(words, ", mostly with %s", t->evictor);
     else if (t->of->step != 0)
@@ -76,7 +77,10 @@ static void say_capacity(struct c2_words *words, const struct telling *t)
     c2_say(words, "lines of %s", t->object);
     if (object)
         c2_say(words, " (%s)", doc_size(size, object->bytes));
-    c2_say(words, " are fetched %.0f times each, ", t->of->passes);
+    if (t->of->fuse != ANALYSES_NO_LOOP)
+        c2_say(words, " are fetched by one loop after the other, ");
+    else
+        c2_say(words, " are fetched %.0f times each, ", t->of->passes);
     say_too_late(words, t);
 }
 
@@ -97,7 +101,7 @@ static void say_streaming(struct c2_words *words, const struct telling *t)
     else if (mostly_cold(t->of))
         c2_say(words, "lines of %s are fetched for the first time", t->object);
     else if (t->of->passes == 0)
-        c2_say(words, "lines of %s are fetched again, in steps that are not known", t->object);
+        c2_say(words, "lines of %s are fetched again; by which steps was not seen", t->object);
     else
         c2_say(words, "%s is walked through once, and all of each line is used", t->object);
 }

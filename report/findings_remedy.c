@@ -156,10 +156,28 @@ static void say_longer(struct c2_words *words, const struct telling *t)
         c2_say(words, "pad each %s B of %s by %" PRIu32 " B", row, t->object, of->padding);
 }
 
+/* Of one object whose places are accessed in no order, as by a binary search: what a search halves again and again lies
+ * in few sets where its size is a power of two. */
+static void say_other_size(struct c2_words *words, const struct telling *t)
+{
+    char size[FINDING_DIGITS];
+    const struct analyses_object *object = report_finding_object(t, t->of->object);
+    if (object && c2_is_power_of_two(object->bytes))
+        c2_say(words,
+               "let %s have a size that is no power of two, as %s is, or keep what is accessed most of it side "
+               "by side",
+               t->object, doc_size(size, object->bytes));
+    else
+        c2_say(words, "keep what is accessed most of %s side by side", t->object);
+}
+
 static void say_pad(struct c2_words *words, const struct telling *t)
 {
     char step[FINDING_DIGITS], modulo[FINDING_DIGITS];
-    if (t->of->evictor == FINDINGS_NOBODY || t->of->evictor == t->of->object) {
+    const bool itself = t->of->evictor == FINDINGS_NOBODY || t->of->evictor == t->of->object;
+    if (itself && t->of->scattered && t->of->row_bytes == 0 && !report_finding_has_blocks(t)) {
+        say_other_size(words, t);
+    } else if (itself) {
         say_longer(words, t);
         c2_say(words, ", so that the steps spread over all sets");
     } else {
@@ -226,7 +244,7 @@ static void say_block(struct c2_words *words, const struct telling *t)
     const int line = report_finding_loop_line(t, t->of->block_loop);
     const uint64_t element = declared_element(t), bytes = t->of->block_bytes;
     doc_size(size, report_finding_level_bytes(t));
-    if (t->of->block_rounds == 0 || line == 0)
+    if (t->of->block_rounds == 0 || line == 0 || t->of->caller != FINDINGS_NOBODY) /* a library's loop stays */
         c2_say(words, "work in blocks of %s that fit", size);
     else if (bytes == 0)
         c2_say(words, "block the loop of line %d to %s rounds, which fit %s (%s)", line,
@@ -238,6 +256,19 @@ static void say_block(struct c2_words *words, const struct telling *t)
         c2_say(words, "block the loop of line %d to %s of %s, which fit %s (%s)", line, doc_size(count, bytes),
                t->object, report_finding_level(t), size);
     c2_say(words, ", or fuse the passes");
+}
+
+/* "fuse the loop of line 13 with that of line 11, or let both work in blocks that fit L3 (8.0 MiB)" */
+static void say_fuse(struct c2_words *words, const struct telling *t)
+{
+    char size[FINDING_DIGITS];
+    const int line = report_finding_loop_line(t, t->of->fuse), with = report_finding_loop_line(t, t->of->fuse_with);
+    if (line != 0 && with != 0 && line != with)
+        c2_say(words, "fuse the loop of line %d with that of line %d", line, with);
+    else
+        c2_say(words, "fuse the two loops");
+    c2_say(words, ", or let both work in blocks that fit %s (%s)", report_finding_level(t),
+           doc_size(size, report_finding_level_bytes(t)));
 }
 
 static void say_fewer_prefetches(struct c2_words *words, const struct telling *t)
@@ -276,7 +307,10 @@ void report_finding_add_remedy(struct c2_words *words, const struct telling *t)
         c2_say(words, "let pages be coloured, or put %s on huge pages (try --pages colored, --huge thp)", t->object);
         break;
     case FINDINGS_CAPACITY:
-        say_block(words, t);
+        if (t->of->fuse != ANALYSES_NO_LOOP)
+            say_fuse(words, t);
+        else
+            say_block(words, t);
         break;
     case FINDINGS_PARTIAL_LINES:
         say_split(words, t);

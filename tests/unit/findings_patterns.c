@@ -395,6 +395,29 @@ static void bytes_that_are_not_used(void **state)
     findings_destroy(findings);
 }
 
+/* Blocks of 32 bytes lie in chunks of 48, those of 8 bytes would in 32: what is left is 32 of 48. There are no smaller
+ * chunks than these. */
+static void blocks_lie_in_chunks(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    missed(&w, 0, 1000, 0, 0);
+    steps(&w.accesses[0], 48, 0);
+    w.objects[0].kind = ANALYSES_HEAP;
+    w.objects[0].site.v = 0x5000;
+    w.objects[0].blocks = w.objects[0].bytes / 32;
+    w.accesses[0].grid = 32;
+    struct findings *findings = found(&w);
+    must(&findings->list[0], FINDINGS_PARTIAL_LINES, 0x1000, 8000, 2667);
+    findings_destroy(findings);
+    w.objects[0].blocks = w.objects[0].bytes / 16; /* 8 of 16 bytes */
+    w.accesses[0].grid = 16;
+    findings = found(&w);
+    must(&findings->list[0], FINDINGS_STREAMING, 0x1000, 8000, 0);
+    findings_destroy(findings);
+}
+
 /* The rest of each element is used by a loop inside, or, of blocks of 32 bytes, by an instruction that comes to all
  * places of one. */
 static void bytes_that_others_use(void **state)
@@ -557,6 +580,16 @@ static void no_order(void **state)
     w.accesses[0].step[0] = (struct analyses_step){64, 450, 900};
     struct findings *findings = found(&w);
     must(&findings->list[0], FINDINGS_SCATTERED, 0x1000, 8000, 0);
+    assert_int_equal(findings->list[0].step, 0);
+    findings_destroy(findings);
+    missed(&w, 0, 0, 0, 1000); /* they compete for few sets: not by rows, and in no steps */
+    findings = found(&w);
+    must(&findings->list[0], FINDINGS_SET_CONFLICTS, 0x1000, 8000, 8000);
+    assert_true(findings->list[0].scattered && findings->list[0].step == 0 && findings->list[0].row_bytes == 0);
+    findings_destroy(findings);
+    steps(&w.accesses[0], 64, 0);
+    findings = found(&w);
+    assert_true(!findings->list[0].scattered && findings->list[0].step == 64);
     findings_destroy(findings);
 }
 
@@ -948,6 +981,7 @@ int main(void)
         cmocka_unit_test(conflicts_of_frames),
         cmocka_unit_test(bytes_that_are_not_used),
         cmocka_unit_test(bytes_that_others_use),
+        cmocka_unit_test(blocks_lie_in_chunks),
         cmocka_unit_test(again_and_again_or_once),
         cmocka_unit_test(blocks_that_fit),
         cmocka_unit_test(rounds_that_go_on),
