@@ -51,6 +51,24 @@ static void texts(void **state)
     c2_pool_release(&pool);
 }
 
+/* Blocks grow with the pool, up to a size; memory that was used before is zero again. */
+static void many_pieces(void **state)
+{
+    (void)state;
+    enum { SAME_BYTES = 400, MANY = 20000 };
+    static const char zeros[SAME_BYTES];
+    for (int round = 0; round < 2; round++) {
+        struct c2_pool pool = {NULL};
+        for (int i = 0; i < MANY; i++) {
+            char *piece = c2_pool_get(&pool, SAME_BYTES);
+            assert_non_null(piece);
+            assert_memory_equal(piece, zeros, SAME_BYTES);
+            memset(piece, 0xa5, SAME_BYTES);
+        }
+        c2_pool_release(&pool);
+    }
+}
+
 /* The pool goes on when there is memory again. */
 static void without_memory(void **state)
 {
@@ -67,6 +85,6 @@ static void without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(pieces_do_not_overlap), cmocka_unit_test(texts),
-                                       cmocka_unit_test(without_memory)};
+                                       cmocka_unit_test(many_pieces), cmocka_unit_test(without_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
