@@ -157,7 +157,8 @@ static void on_signal(int signal, siginfo_t *info, void *context)
                                           .trap = (unsigned)uc->uc_mcontext.gregs[REG_TRAPNO],
                                           .error = (unsigned)uc->uc_mcontext.gregs[REG_ERR]};
     uc->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)native_abandon;
-    uc->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)0x40500; /* AC, DF, TF */
+    uc->uc_mcontext.gregs[REG_RSP] = (greg_t)native_host_stack; /* some hosts cannot return to no address at all */
+    uc->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)0x40500;         /* AC, DF, TF */
 }
 
 /* At each entry, because cmocka installs handlers of its own before each test, and engines have some, too. */
