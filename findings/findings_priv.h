@@ -121,7 +121,9 @@ enum c2_status findings_block(struct finding *finding, const struct findings_inp
 void findings_fuse(struct finding *finding, const struct findings_input *input, const struct groups *groups,
                    const struct group *group);
 
-/* How often the lead has walked through the object; 0: not known. (judge.c) */
+/* How often the lead has walked through the object; 0: not known. Up to FINDINGS_ONE_WALK it is one walk, and its start
+ * and end. (judge.c) */
+#define FINDINGS_ONE_WALK 1.5
 double findings_passes(const struct findings_input *input, const struct group *group);
 
 /* Adds what cores take from each other, object by object. (sharing.c) */

@@ -17,7 +17,6 @@
 #include "findings/findings_priv.h"
 
 #define WALKED 0.75 /* of the object, at least: by the other loop */
-#define ONCE 1.5    /* more are several walks, of which none is the one to be fused with */
 #define OTHERS 100u /* one part of the group's cost: what is less is no use of the object that matters */
 
 static const struct analyses_loop *loops_of(const struct findings_input *input) { return input->excerpts->loops.loops; }
@@ -111,7 +110,7 @@ void findings_fuse(struct finding *finding, const struct findings_input *input, 
         has_other_users(input, groups, group))
         return;
     const struct pair pair = find_pair(input, groups, group);
-    if (pair.with == ANALYSES_NO_LOOP || pair.passes < WALKED || pair.passes > ONCE)
+    if (pair.with == ANALYSES_NO_LOOP || pair.passes < WALKED || pair.passes > FINDINGS_ONE_WALK)
         return;
     finding->pattern = FINDINGS_CAPACITY;
     finding->fuse = pair.loop;

@@ -46,7 +46,6 @@
 #define CHUNK_HEADER 8u    /* bytes: of the heap's blocks, as glibc has them (malloc/malloc.c, "Chunk size") */
 #define CHUNK_GRID 16u
 #define LEAST_CHUNK 32u
-#define PASSES 1.5 /* fewer are one walk through the object, and its start and end */
 
 bool findings_step(const struct analyses_access *access, unsigned depth, int64_t *bytes)
 {
@@ -409,7 +408,7 @@ static void find_nest(struct finding *out, const struct findings_input *input)
 static bool is_overwritten(struct finding *out, const struct findings_input *input, const struct group *group)
 {
     const double passes = findings_passes(input, group);
-    return passes > PASSES && findings_is_overwritten(out, input, group, fetches_of(input, group));
+    return passes > FINDINGS_ONE_WALK && findings_is_overwritten(out, input, group, fetches_of(input, group));
 }
 
 static void judge_order(struct finding *out, const struct findings_input *input, const struct group *group)
@@ -418,7 +417,7 @@ static void judge_order(struct finding *out, const struct findings_input *input,
     out->level = findings_dearest_level(group);
     if (is_irregular(group)) {
         out->pattern = FINDINGS_SCATTERED;
-    } else if (out->passes > PASSES && group->cost.capacity > group->cost.cold) {
+    } else if (out->passes > FINDINGS_ONE_WALK && group->cost.capacity > group->cost.cold) {
         out->pattern = FINDINGS_CAPACITY;
         find_nest(out, input);
         out->passes = fetches_of(input, group);

@@ -9,7 +9,8 @@
  *   come from memory: as many as there are reads of the object's lines, by the steps of the instructions, or misses of
  *   the first level among them if these are more, beyond the misses of the last level.
  *   The first time that a program writes its memory its kernel has put zeros there shortly before: what is written
- *   once is not looked at (judge.c: PASSES). Nor are stores of libraries, whose memset and memcpy choose by themselves.
+ *   once is not looked at (FINDINGS_ONE_WALK). Nor are stores of libraries, whose memset and memcpy choose by
+ *   themselves.
  *
  * Not modelled
  *   What else would find room in the caches. Writes to memory, which the remedy leaves as they are.
