@@ -22,7 +22,7 @@
 /* clang-format on */
 
 /* Behind them every instruction may end in a trap (TF). */
-#define CHANGES_HOW_IT_RUNS(X) X(POPF) X(POPFQ)
+#define CHANGES_HOW_IT_RUNS(X) X(POPF) X(POPFQ) X(IRET) X(IRETD) X(IRETQ)
 
 /* CPUs differ in what they give, so it is calculated. */
 #define APPROXIMATE(X) \
@@ -53,6 +53,12 @@ static bool moves_system_register(const struct decode_insn *insn)
     return false;
 }
 
+/* They load CS, and what the host would do with the guest's selector is the host's. */
+static bool branches_far(const ZydisDecodedInstruction *insn)
+{
+    return insn->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR;
+}
+
 /* Of 16 bits shifted by more than 16 CPUs leave different ones. */
 static bool shifts_two_words(const ZydisDecodedInstruction *insn)
 {
@@ -63,7 +69,8 @@ static bool shifts_two_words(const ZydisDecodedInstruction *insn)
 bool decode_is_alone(const struct decode_insn *insn, const struct cpu_model *cpu)
 {
     C2_PROMISE(insn->insn.mnemonic <= ZYDIS_MNEMONIC_MAX_VALUE);
-    return alone[insn->insn.mnemonic] || shifts_two_words(&insn->insn) || moves_system_register(insn) ||
-           interpret_is_rep_string(&insn->insn) || interpret_is_masked(&insn->insn, insn->operands) ||
-           interpret_is_foreign(&insn->insn) || interpret_refused(cpu, &insn->insn, insn->operands);
+    return alone[insn->insn.mnemonic] || branches_far(&insn->insn) || shifts_two_words(&insn->insn) ||
+           moves_system_register(insn) || interpret_is_rep_string(&insn->insn) ||
+           interpret_is_masked(&insn->insn, insn->operands) || interpret_is_foreign(&insn->insn) ||
+           interpret_refused(cpu, &insn->insn, insn->operands);
 }

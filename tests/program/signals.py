@@ -77,7 +77,9 @@ def accesses():
 def segments():
     guest = os.path.join(os.environ["GUESTS"], "segments")
     as_natively("all", ("50000", "1"), guest)
-    equal(emulate(["-q", guest]).stdout, run([guest]).stdout, "the same, simulated")
+    native = run([guest]).stdout
+    for engine in "auto", "unicorn":
+        equal(emulate(["-q", "--engine", engine, guest]).stdout, native, "the same, simulated, by " + engine)
 
 
 PARTS = {"accesses": accesses, "faults": faults, "queues": lambda: as_natively("queues"), "timers": timers,
