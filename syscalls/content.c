@@ -481,8 +481,19 @@ const struct content_process_node content_process_nodes[] = {
 };
 const size_t content_process_node_count = sizeof content_process_nodes / sizeof content_process_nodes[0];
 
+/* Process 1, as procps reads it: asleep since the machine was started, root's. */
+#define INIT_STAT "1 (init) S 0 1 1 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 0 0 0 18446744073709551615 "
+#define INIT_STATUS \
+    "Name:\tinit\nUmask:\t0000\nState:\tS (sleeping)\nTgid:\t1\nNgid:\t0\nPid:\t1\nPPid:\t0\nTracerPid:\t0\n" \
+    "Uid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nFDSize:\t64\nGroups:\t\nThreads:\t1\n"
+
 static const struct content_node machine_nodes[] = {
     {"/dev/pts/ptmx", NULL, NULL, write_nothing}, /* a device of terminals.c */
+    {"/proc/1/cmdline", NULL, "/sbin/init", NULL},
+    {"/proc/1/comm", NULL, "init\n", NULL},
+    {"/proc/1/stat", NULL, INIT_STAT "0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", NULL},
+    {"/proc/1/statm", NULL, "0 0 0 0 0 0 0\n", NULL},
+    {"/proc/1/status", NULL, INIT_STATUS, NULL},
     {"/proc/cmdline", NULL, "root=/dev/root rw\n", NULL},
     {"/proc/cpuinfo", NULL, NULL, write_cpuinfo},
     {"/proc/filesystems", NULL, "nodev\tproc\nnodev\tsysfs\nnodev\ttmpfs\n\text4\n", NULL},

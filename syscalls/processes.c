@@ -925,12 +925,16 @@ int64_t processes_group(struct call *c) { return processes_self(c->kernel)->grou
 int64_t processes_group_of(struct call *c)
 {
     const struct process *process = named_by_thread(c, c->arg[0]);
+    if ((int)c->arg[0] == IDENTITY_PARENT)
+        return IDENTITY_PARENT;
     return process ? (int64_t)process->group : -ESRCH;
 }
 
 int64_t processes_session_of(struct call *c)
 {
     const struct process *process = named_by_thread(c, c->arg[0]);
+    if ((int)c->arg[0] == IDENTITY_PARENT)
+        return IDENTITY_PARENT;
     return process ? (int64_t)process->session : -ESRCH;
 }
 

@@ -6,8 +6,8 @@
  *   Files are written into a host memfd when opened, and again when the guest has set what they show; but for these
  *   few they are read-only. A directory's memfd is empty, its file position is that of the next name, so that
  *   duplicates of the descriptor share it. What is not in the tree does not exist.
- *   /proc/PID is there of each process of the run, and shows what views.c keeps of it; /dev/pts/N of each
- *   pseudo-terminal (terminals.c).
+ *   /proc/PID is there of each process of the run, and shows what views.c keeps of it; /proc/1 of init, which never
+ *   runs; /dev/pts/N of each pseudo-terminal (terminals.c).
  *
  * Not modelled
  *   Of other processes than the reader: its descriptors, maps and limits (EACCES).
@@ -93,6 +93,10 @@ static struct place synthetic_place_of(struct syscalls *kernel, const char *path
     views_publish(kernel, kernel->instructions);
     if (!synthetic_read_number(path + strlen(root), &pid, &out.rest))
         return out;
+    if (pid == IDENTITY_PARENT) { /* no process of the run: its few files are the machine's */
+        out.rest = path;
+        return out;
+    }
     out.is_process = true;
     out.of.process = views_find(kernel, pid);
     out.gone = !out.of.process;

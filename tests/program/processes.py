@@ -190,20 +190,21 @@ def family(top):
 
 
 def tasks(top):
-    """What looks for processes finds those of the run, and no others; their numbers are the same on every host."""
+    """What looks for processes finds those of the run and init, and no others; their numbers are the same on every
+    host."""
     script = ("sleep 8 & sh -c 'sleep 9; true' & sh -c 'kill -STOP $$' & sleep 1; %s; "
               "kill -KILL 1001 1002 1003 1005; wait")
     columns = "ps -e -o pid=,ppid=,pgid=,stat=,nlwp=,args="
     for tool, command, expected in (
             ("ps", columns,
-             ["1000 1 1000 Ss 1 sh -c " + script % columns, "1001 1000 1000 S 1 sleep 8",
+             ["1 0 1 Ss 1 /sbin/init", "1000 1 1000 Ss 1 sh -c " + script % columns, "1001 1000 1000 S 1 sleep 8",
               "1002 1000 1000 S 1 sh -c sleep 9; true", "1003 1000 1000 T 1 sh -c kill -STOP $$",
               "1005 1002 1000 S 1 sleep 9", "1006 1000 1000 R 1 " + columns]),
             ("pgrep", "pgrep -l sleep", ["1001 sleep", "1005 sleep"]),
             ("pstree", "pstree -p 1000 | head -1", ["sh(1000)-+-head(1007)"]),
             ("killall", "killall -v sleep", []),
             ("top", "top -b -n1 | sed -n 2p",
-             ["Tasks: 7 total, 1 running, 5 sleeping, 1 stopped, 0 zombie"])):
+             ["Tasks: 8 total, 1 running, 6 sleeping, 1 stopped, 0 zombie"])):
         if shutil.which(tool, path=ENVIRONMENT["PATH"]):
             shown = run([EMULATOR, "-q", "--no-sim", "sh", "-c", script % command], cwd=top)
             equal([" ".join(line.split()) for line in shown.stdout.decode().splitlines()], expected, command)

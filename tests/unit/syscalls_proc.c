@@ -71,7 +71,11 @@ static void nothing_of_the_host_is_seen(void **state)
     char host[64];
     snprintf(host, sizeof host, "/proc/%d/comm", getpid());
     assert_call(-ENOENT, open, guest_text(host), O_RDONLY);
-    assert_call(-ENOENT, open, guest_text("/proc/1/comm"), O_RDONLY);
+    assert_string_equal(guest_content("/proc/1/comm"),
+                        "init\n"); /* of a process that the run's have for their parent */
+    assert_memory_equal(guest_content("/proc/1/stat"), "1 (init) S 0 1 1 ", 17);
+    assert_call(-ENOENT, open, guest_text("/proc/1/environ"), O_RDONLY);
+    assert_call(-ENOENT, open, guest_text("/proc/2/comm"), O_RDONLY);
     assert_call(-ENOENT, open, guest_text("/proc/self/mem"), O_RDWR);
     assert_call(-ENOENT, open, guest_text("/proc/kallsyms"), O_RDONLY);
     assert_call(-ENOENT, open, guest_text("/sys/class"), O_RDONLY);
@@ -144,7 +148,7 @@ static const char *list(const char *path, size_t room)
 static void directories_can_be_listed(void **state)
 {
     (void)state;
-    static const char top[] = "cmdline cpuinfo filesystems loadavg meminfo mounts self stat swaps sys sysvipc "
+    static const char top[] = "1 cmdline cpuinfo filesystems loadavg meminfo mounts self stat swaps sys sysvipc "
                               "thread-self uptime version vmstat 1000 ";
     assert_string_equal(list("/proc", 4096), top);
     assert_string_equal(list("/proc", 32), top); /* a few at a time */

@@ -108,13 +108,15 @@ void row_getpgid(void **state)
     (void)state;
     assert_call(1000, getpgid, 0);
     assert_call(1000, getpgid, 1000);
-    assert_call(-ESRCH, getpgid, 1);
+    assert_call(1, getpgid, 1); /* init, which leads a group and a session as where a system was started */
+    assert_call(-ESRCH, getpgid, 2);
 }
 
 void row_getsid(void **state)
 {
     (void)state;
     assert_call(1000, getsid, 0);
+    assert_call(1, getsid, 1);
     assert_call(-ESRCH, getsid, 2);
 }
 
@@ -1329,6 +1331,8 @@ void row_pidfd_send_signal(void **state)
     assert_call(-EINVAL, pidfd_send_signal, 3, 65, NULL, 0);
     assert_call(-EINVAL, pidfd_send_signal, 3, SIGUSR1, NULL, 8);
     assert_call(-EBADF, pidfd_send_signal, 0, SIGUSR1, NULL, 0);
+    assert_call(4, open, guest_text("/proc/1"), O_RDONLY | O_DIRECTORY);
+    assert_call(-EPERM, pidfd_send_signal, 4, SIGUSR1, NULL, 0);
     assert_call(0, pidfd_send_signal, 3, SIGUSR1, NULL, 0);
     assert_int_equal(syscalls_pending(g.kernel), SIGUSR1);
 }
