@@ -2,7 +2,8 @@
  *
  * Model
  *   Integer instructions on bits: POPCNT, MOVBE, PDEP, PEXT, BZHI, BEXTR, RORX, BLSI, BLSR, BLSMSK, shifts and
- *   rotates of memory by CL, double shifts of memory, LOCK NEG of memory.
+ *   rotates of memory by CL, double shifts of memory, LOCK NEG of memory, TEST with an immediate by F6 /1 and F7 /1,
+ *   which the manual leaves out and all CPUs execute as /0.
  * Invariants
  *   A shift by a count of 0 changes no flag, but it is a write of its operand all the same, as it is on a CPU.
  * Not modelled
@@ -25,6 +26,15 @@ void interpret_popcnt(struct interpret_run *run)
     interpret_change_flags(run, FLAGS_STATUS, v.value == 0 ? FLAG_ZF : 0);
     v.value = (uint64_t)__builtin_popcountll(v.value);
     interpret_put(run, 0, &v);
+}
+
+void interpret_test(struct interpret_run *run)
+{
+    struct interpret_value v;
+    if (!interpret_get(run, 0, MMU_ACCESS_READ, &v))
+        return;
+    const uint64_t mask = run->operands[1].imm.value.u;
+    interpret_change_flags(run, FLAGS_STATUS, interpret_flags_of_result(v.value & mask, bits_of_operand(run, 0)));
 }
 
 void interpret_movbe(struct interpret_run *run)

@@ -102,9 +102,9 @@ void interpret_refuse(struct interpret_run *run, const char *reason);
 /* ------------------------------------------------------------------ handlers */
 interpret_handler interpret_rep_string; /* interpret_string.c */
 
-interpret_handler interpret_popcnt, interpret_movbe, interpret_shift, interpret_shift_double, interpret_neg,
-    interpret_pdep, interpret_pext, interpret_bzhi, interpret_blsi, interpret_blsr, interpret_blsmsk, interpret_bextr,
-    interpret_rorx; /* _bits.c */
+interpret_handler interpret_popcnt, interpret_test, interpret_movbe, interpret_shift, interpret_shift_double,
+    interpret_neg, interpret_pdep, interpret_pext, interpret_bzhi, interpret_blsi, interpret_blsr, interpret_blsmsk,
+    interpret_bextr, interpret_rorx; /* _bits.c */
 
 interpret_handler interpret_cmpxchg_pair, interpret_loop_while, interpret_popf, interpret_setcc; /* interpret_flags.c */
 

@@ -444,11 +444,17 @@ void native_own(struct decode_own_form *out, const struct decode_insn *insn)
 
 /* ------------------------------------------------------------------ how an instruction is translated */
 
-/* A string: where RSI says. */
+/* A string or a store by a mask: where RSI or RDI says, with no ModR/M for it. */
 static bool is_based_string(const struct decode_insn *insn)
 {
     const ZydisDecodedOperand *based = native_based(insn);
     return based && based->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && insn->insn.mnemonic != ZYDIS_MNEMONIC_XLAT;
+}
+
+static unsigned moved_register(const struct decode_insn *insn)
+{
+    C2_PROMISE(is_based_string(insn));
+    return operands_number_of(native_based(insn)->mem.base);
 }
 
 static bool can_be_based(const struct native_form *form, const struct decode_insn *insn)
@@ -480,7 +486,7 @@ void native_examine(struct translated *t, bool records)
              : records && has_odd_address(t->insn) ? NATIVE_ADDRESSES
                                                    : NATIVE_GOES;
     t->based = t->insn && native_based(t->insn);
-    t->moves_rsi = t->based && is_based_string(t->insn);
+    t->moves = t->based && is_based_string(t->insn) ? (uint16_t)(1u << moved_register(t->insn)) : 0;
     t->gs = t->insn && !t->based && is_behind_gs(t->insn);
     t->far_place = t->based || is_far(t);
     t->wants_pad = t->far_place || t->gs || (records && t->insn && address_wants_pad(t));
@@ -596,18 +602,21 @@ static void emit_based_place(struct emit *e, const struct translated *t, const Z
     emit_add_base(e, operand, to, other);
 }
 
+/* Whether byte i is a prefix that says how to address. */
+static bool is_prefix_of_address(const struct translated *t, unsigned i)
+{
+    enum { FS = 0x64, GS, NARROW = 0x67 };
+    const uint8_t byte = ((const uint8_t *)(uintptr_t)t->pc)[i];
+    return i < t->insn->insn.raw.prefix_count && (byte == FS || byte == GS || byte == NARROW);
+}
+
 /* Prefixes and opcode without what is of the address. */
 static void emit_front_of_based(struct emit *e, const struct translated *t, unsigned end)
 {
-    enum { FS = 0x64, GS, NARROW = 0x67 };
     C2_PROMISE(t->insn && end <= t->length);
-    const ZydisDecodedInstruction *insn = &t->insn->insn;
-    const uint8_t *bytes = (const uint8_t *)(uintptr_t)t->pc;
-    for (unsigned i = 0; i < end; i++) {
-        const bool of_address = i < insn->raw.prefix_count && (bytes[i] == FS || bytes[i] == GS || bytes[i] == NARROW);
-        if (!of_address)
+    for (unsigned i = 0; i < end; i++)
+        if (!is_prefix_of_address(t, i))
             emit_byte(e, without_registers(t, i));
-    }
 }
 
 /* MOV of RAX and what lies at an address of 64 bits: the same with ModR/M. */
@@ -634,18 +643,22 @@ static void emit_based_xlat(struct emit *e, const struct translated *t, unsigned
     emit_byte(e, (uint8_t)pad);
 }
 
-/* RSI has the base as well for one instruction; the guest's is in the context, for the handler of signals. */
+/* The register has the base as well for one instruction; the guest's is in the context, for the handler of signals. */
 static void emit_based_string(struct emit *e, const struct translated *t, unsigned pad)
 {
     const ZydisDecodedOperand *operand = native_based(t->insn);
-    emit_put(e, CONTEXT_GPR + 8 * NATIVE_RSI, NATIVE_RSI);
+    const unsigned moved = moved_register(t->insn);
+    C2_PROMISE(moved < NATIVE_NO_REGISTER && moved != pad);
+    emit_put(e, CONTEXT_GPR + 8 * moved, moved);
     emit_segment_base(e, operand, pad);
-    emit_lea(e, NATIVE_RSI, (struct emit_place){.base = NATIVE_RSI, .index = pad, .scale = 1});
-    emit_front_of_based(e, t, t->length);
+    emit_lea(e, moved, (struct emit_place){.base = moved, .index = pad, .scale = 1});
+    for (unsigned i = 0; i < t->length; i++)
+        if (!is_prefix_of_address(t, i))
+            emit_byte(e, ((const uint8_t *)(uintptr_t)t->pc)[i]);
     emit_segment_base(e, operand, pad);
     emit_complement(e, pad);
-    emit_lea(e, NATIVE_RSI,
-             (struct emit_place){.base = NATIVE_RSI, .index = pad, .scale = 1, .displacement = 1}); /* less the base */
+    emit_lea(e, moved,
+             (struct emit_place){.base = moved, .index = pad, .scale = 1, .displacement = 1}); /* less the base */
 }
 
 /* With its operand where the pad says. */

@@ -678,8 +678,7 @@ static void emit_place_of(struct translation *t, unsigned index)
     const uint32_t at = (uint32_t)(executed(t) - t->code->start);
     C2_PROMISE(t->in && index < t->insns);
     t->code->roles[index] = roles_of(t->in);
-    if (t->insn[index].moves_rsi)
-        t->code->roles[index].held &= (uint16_t) ~(1u << NATIVE_RSI);
+    t->code->roles[index].held &= (uint16_t)~t->insn[index].moves;
     if (t->code->stride == 0)
         t->code->at[index] = at;
 }

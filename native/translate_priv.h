@@ -23,7 +23,7 @@ struct translated {
     uint8_t why;    /* NATIVE_ADDRESSES, NATIVE_EXECUTES, NATIVE_REFUSES; NATIVE_GOES: it needs no C */
     bool far_place; /* its operand is where only a register reaches it: far away, or behind FS or GS */
     bool based;     /* the latter */
-    bool moves_rsi; /* which has another value than the guest's while it is executed */
+    uint16_t moves; /* registers that have another value than the guest's while it is executed, by bits */
     bool gs;        /* its operand lies behind GS */
     bool wants_pad; /* a free register is needed to execute or record it */
 };

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Corners of a CPU and a kernel that a program can see: signals for faults of every kind with what they tell, a
- * handler that leaves by siglongjmp, floating-point flags, rounding, flush-to-zero, x87 in 80 bits.
+ * handler that leaves by siglongjmp, floating-point flags, rounding, flush-to-zero, x87 in 80 bits, the encodings of
+ * TEST that no manual has, stores by a mask behind GS.
  */
+#include <asm/prctl.h>
 #include <fenv.h>
 #include <math.h>
 #include <setjmp.h>
@@ -10,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <xmmintrin.h>
 
 static sigjmp_buf back;
@@ -94,10 +98,48 @@ static void long_doubles(void)
     printf("%.3Lf %.20Lg %.18Lg %lld\n", f, f / 7, fmodl(f, 1e9L), (long long)(f / 1e15L));
 }
 
+/* TEST by F6 /1 and F7 /1, of registers and of memory; AF is undefined. */
+#define TEST_BY_1(bytes) \
+    __asm__("movq %1, %%rcx\n\t.byte " bytes "\n\tpushfq\n\tpopq %0" \
+            : "=r"(flags) \
+            : "r"(place) \
+            : "rcx", "cc", "memory"); \
+    printf("%lx ", flags & 0x8c5)
+
+static void tests_without_a_name(void)
+{
+    static const unsigned long place[1] = {0xffffffff80000180};
+    unsigned long flags;
+    TEST_BY_1("0xf6, 0xc9, 0");                   /* cl */
+    TEST_BY_1("0xf7, 0xc9, 0xff, 0xff, 0xff, 0"); /* ecx */
+    TEST_BY_1("0xf6, 0x09, 0x80");                /* of 8, 16, 32 and 64 bits */
+    TEST_BY_1("0x66, 0xf7, 0x09, 0x81, 0x01");
+    TEST_BY_1("0xf7, 0x09, 0, 0, 0, 0x80");
+    TEST_BY_1("0x48, 0xf7, 0x09, 0, 0, 0, 0x80");
+    printf("\n");
+}
+
+/* MASKMOVDQU %xmm1, %xmm0 and %xmm9, %xmm0, to GS and what RDI says. */
+static void masked_behind_gs(void)
+{
+    static char texts[2][32] = {"0123456789abcdef", "ABCDEFGHIJKLMNOP"};
+    static const char masks[2][17] = {"\x80.\x80.\x80.\x80.\x80.\x80.\x80.\x80.", "................"};
+    const char *fill = "----------------";
+    syscall(SYS_arch_prctl, ARCH_SET_GS, texts[1] - texts[0]);
+    __asm__("movups (%0), %%xmm0\n\tmovups (%1), %%xmm1\n\tmovups (%2), %%xmm9\n\t"
+            ".byte 0x65, 0x66, 0x0f, 0xf7, 0xc1\n\t.byte 0x65, 0x66, 0x41, 0x0f, 0xf7, 0xc1"
+            :
+            : "r"(fill), "r"(masks[0]), "r"(masks[1]), "D"(texts[0])
+            : "xmm0", "xmm1", "xmm9", "memory");
+    printf("%s %s\n", texts[0], texts[1]);
+}
+
 int main(void)
 {
     char text[64];
+    masked_behind_gs();
     faults();
+    tests_without_a_name();
     flags();
     small_numbers();
     long_doubles();
