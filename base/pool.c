@@ -3,7 +3,6 @@
  * pool: memory that is freed together: blocks of which pieces are cut off in order.
  */
 #include <stddef.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "base/base.h"
@@ -39,12 +38,11 @@ static void prepare_pages(char *start, size_t bytes)
 static struct c2_pool_block *pool_add_block(struct c2_pool *pool, size_t bytes)
 {
     const size_t usual = room_behind(pool->last), room = bytes > usual ? bytes : usual;
-    struct c2_pool_block *block = c2_alloc(sizeof *block + room);
+    struct c2_pool_block *block = c2_calloc(1, sizeof *block + room);
     if (!block)
         return NULL;
     if (SHORTCUT(room == usual))
         prepare_pages((char *)block, sizeof *block + room);
-    memset(block, 0, sizeof *block + room);
     block->before = pool->last;
     block->bytes = room;
     return pool->last = block;

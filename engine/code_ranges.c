@@ -27,7 +27,8 @@ struct code_ranges {
     struct c2_tree pages;
     struct c2_pool pool;
     struct range *unused;
-    uint32_t longest; /* bytes */
+    struct range_page *last; /* that something was added to; or NULL */
+    uint32_t longest;        /* bytes */
 };
 
 enum c2_status code_ranges_create(struct code_ranges **out, struct c2_error *err)
@@ -46,15 +47,17 @@ void code_ranges_destroy(struct code_ranges *ranges)
 
 static struct range_page *range_page_of(struct code_ranges *ranges, uint64_t number)
 {
+    if (SHORTCUT(ranges->last && ranges->last->node.key == number))
+        return ranges->last;
     struct c2_node *found = c2_tree_at_or_below(&ranges->pages, number);
     if (found && found->key == number)
-        return (struct range_page *)found;
+        return ranges->last = (struct range_page *)found;
     struct range_page *page = c2_pool_get(&ranges->pool, sizeof *page);
     if (!page)
         return NULL;
     page->node.key = number;
     c2_tree_insert(&ranges->pages, &page->node);
-    return page;
+    return ranges->last = page;
 }
 
 static struct range *range_new(struct code_ranges *ranges)

@@ -28,6 +28,7 @@
 struct stream_blocks {
     struct stream_block **chunks; /* CHUNKS_MAX, NULL until used */
     _Atomic uint32_t count;
+    struct c2_pool pool; /* what the blocks have of instructions and slots */
 };
 
 enum c2_status stream_blocks_create(struct stream_blocks **out, struct c2_error *err)
@@ -49,9 +50,7 @@ void stream_blocks_destroy(struct stream_blocks *blocks)
 {
     if (!blocks)
         return;
-    uint32_t count = stream_blocks_count(blocks);
-    for (uint32_t i = 0; i < count; i++)
-        c2_free((void *)stream_blocks_at(blocks, i)->insns);
+    c2_pool_release(&blocks->pool);
     for (uint32_t i = 0; i < CHUNKS_MAX && blocks->chunks[i]; i++)
         c2_free(blocks->chunks[i]);
     c2_free(blocks->chunks);
@@ -111,11 +110,11 @@ bool stream_block_obeys(const struct stream_block *block)
 }
 
 /* The instructions and behind them the slots, in one piece of memory. */
-static bool copy_block(struct stream_block *to, const struct stream_block *from)
+static bool copy_block(struct stream_blocks *blocks, struct stream_block *to, const struct stream_block *from)
 {
     size_t insn_bytes = from->insn_count * sizeof *from->insns;
     size_t slot_bytes = from->slot_count * sizeof *from->slots;
-    char *copy = c2_alloc(insn_bytes + slot_bytes);
+    char *copy = c2_pool_get(&blocks->pool, insn_bytes + slot_bytes);
     if (!copy)
         return false;
     memcpy(copy, from->insns, insn_bytes);
@@ -144,7 +143,7 @@ enum c2_status stream_blocks_add(uint32_t *out, struct stream_blocks *blocks, co
     if (number >> BLOCKS_MAX_LOG2)
         return c2_fail(err, C2_ERR_EXHAUSTED, "more than %u different basic blocks were executed", number);
     struct stream_block *chunk = chunk_of(blocks, number);
-    if (!chunk || !copy_block(&chunk[number & (CHUNK_BLOCKS - 1)], block))
+    if (!chunk || !copy_block(blocks, &chunk[number & (CHUNK_BLOCKS - 1)], block))
         return c2_fail_memory(err, "a basic block");
     atomic_store_explicit(&blocks->count, number + 1, memory_order_release);
     *out = number;
