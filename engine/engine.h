@@ -14,7 +14,8 @@
 enum engine_stop {
     ENGINE_BUDGET,    /* as many instructions as the budget allows have been completed, or as many whole blocks */
     ENGINE_SYSCALL,   /* at a SYSCALL instruction, which counts as executed; rip is behind it */
-    ENGINE_FAULT,     /* a page fault at `address`: nothing of the instruction at rip took effect */
+    ENGINE_FAULT,     /* a page fault at `address`: nothing of the instruction at rip took effect. An engine may make
+                       * first touches itself, and go on */
     ENGINE_TRAP,      /* a signal is due: `signal` (SIGFPE, SIGTRAP, SIGILL, SIGSEGV for privileged), rip as of Linux */
     ENGINE_REFUSED,   /* the instruction at rip is one this engine cannot execute rightly: `refusal` says why */
     ENGINE_STOPPED,   /* engine_stop() was called: before the block at rip */

@@ -27,7 +27,10 @@ struct native_blocks {
     struct engine_code guest;
     struct shapes *shapes; /* of instructions under masks */
     struct c2_map *by_pc;  /* pc -> struct native_block *, linked by next */
-    struct native_block *front[FRONT];
+    struct {
+        uint64_t pc;
+        struct native_block *block; /* or NULL */
+    } front[FRONT];
     struct code_ranges *ranges; /* of those that are not stale */
     struct native_block **all;
     size_t count, capacity;
@@ -101,12 +104,14 @@ static enum c2_status code_append(void ***array, size_t *count, size_t *capacity
 
 struct native_block *native_blocks_find(struct native_blocks *blocks, uint64_t pc)
 {
-    struct native_block **front = &blocks->front[pc % FRONT];
-    if (SHORTCUT(*front && (*front)->pc == pc && !(*front)->stale))
-        return *front;
+    const size_t at = pc % FRONT;
+    if (SHORTCUT(blocks->front[at].pc == pc && blocks->front[at].block && !blocks->front[at].block->stale))
+        return blocks->front[at].block;
     for (struct native_block *block = code_lookup(blocks->by_pc, pc); block; block = block->next)
-        if (!block->stale && !block->alone)
-            return *front = block;
+        if (!block->stale && !block->alone) {
+            blocks->front[at].pc = pc;
+            return blocks->front[at].block = block;
+        }
     return NULL;
 }
 
@@ -162,7 +167,6 @@ static enum c2_status code_describe(struct native_blocks *blocks, struct native_
         return status;
     block->block = stream_blocks_at(blocks->guest.blocks, block->number);
     C2_PROMISE(block->block->pc.v == block->pc && block->block->insn_count == block->insns);
-    block->header = stream_header(block->number, block->insns, block->slots);
     return C2_OK;
 }
 

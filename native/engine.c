@@ -5,8 +5,8 @@
  *   as it is (translate.c, operands.c): guest address = host address, and all registers but two are the guest's. Blocks
  *   are cut, and instructions judged, by the rules of all engines (engine/decode.c, interpret/): what must be
  *   interpreted is so here as well. The records of the stream are written by the translations in place.
- *   A page that the guest may not access, or has not touched yet, faults on the host (mmu/ sees to that) and is an
- *   event; nothing of the instruction has taken effect then.
+ *   A page that the guest may not access, or has not touched yet, faults on the host (mmu/ sees to that): it is touched
+ *   (faults.c, run.c), or is an event; nothing of the instruction has taken effect then.
  * Cost
  *   A block 1 to 2 ns with its look at the limit; an address one or two instructions of the host; a way out to C and
  *   back 100 ns. bench/README.md has measurements.

@@ -81,14 +81,14 @@ static bool is_lost_page(int number, const siginfo_t *info, const greg_t *gregs)
            mmu_ready(running->base.config.mmu, (struct guest_va){(uint64_t)(uintptr_t)info->si_addr}, access);
 }
 
-static void faults_take_registers(const greg_t *gregs, const struct native_roles *roles)
+static void faults_take_registers(const greg_t *gregs, const struct native_place *place)
 {
-    C2_PROMISE(roles->pace < 16 && !(roles->held >> roles->pace & 1));
+    C2_PROMISE(place->pace < 16 && !(place->held >> place->pace & 1));
     struct native_context *context = running->context;
     for (unsigned i = 0; i < 16; i++)
-        if (roles->held >> i & 1)
+        if (place->held >> i & 1)
             context->gpr[i] = (uint64_t)gregs[greg_of[i]];
-    context->pace = (uint64_t)gregs[greg_of[roles->pace]];
+    context->pace = (uint64_t)gregs[greg_of[place->pace]];
     context->flags = (uint64_t)gregs[REG_EFL];
 }
 
@@ -127,19 +127,45 @@ static bool is_end_of_runway(const siginfo_t *info, const greg_t *gregs, struct 
     return *in;
 }
 
-static bool leave(greg_t *gregs, const struct native_roles *roles)
+static bool leave(greg_t *gregs, const struct native_place *place)
 {
     C2_PROMISE(running->context == native_running && running->context->host_rsp != 0);
-    faults_take_registers(gregs, roles);
+    faults_take_registers(gregs, place);
     gregs[REG_RIP] = (greg_t)(uintptr_t)native_left_code;
     gregs[REG_RSP] = (greg_t)running->context->host_rsp;
     gregs[REG_EFL] &= ~(greg_t)0x500; /* DF, TF */
     return false;
 }
 
+/* A first touch is made where it happens, and the instruction executed again, where nobody hears of blocks: else the
+ * block ends before the instruction, and another one begins with it, whatever the engine. */
+static bool touches_at_once(struct native *n, const greg_t *gregs, const struct native_code *code, unsigned index)
+{
+    C2_PROMISE(n == running && index < code->insns);
+    const struct stream_insn *at = &code->block->block->insns[index];
+    struct decode_insn insn;
+    struct engine_event event;
+    struct c2_error ignored;
+    bool touched = false;
+    if (!SHORTCUT(!n->base.config.writer && !n->codes.counting && !native_is_loose(code->kind)) ||
+        gregs[REG_TRAPNO] != TRAP_PAGE)
+        return false;
+    n->rip = code->block->pc + at->offset;
+    if (decode_one(&insn, (struct guest_va){n->rip}, at->length) != DECODE_GOOD)
+        return false;
+    faults_take_registers(gregs, &code->place[index]);
+    while (native_first_failure(n, &insn, &event)) {
+        if (event.stop != ENGINE_FAULT ||
+            mmu_touch(n->base.config.mmu, event.address, event.access, &ignored) != MMU_FAULT_NONE)
+            return false;
+        touched = true;
+    }
+    return touched;
+}
+
 bool native_signal(int number, void *info_of, void *context)
 {
-    static const struct native_roles between = {.held = 0xffff & ~(1u << NATIVE_R10 | 1u << NATIVE_R11),
+    static const struct native_place between = {.held = 0xffff & ~(1u << NATIVE_R10 | 1u << NATIVE_R11),
                                                 .pace = NATIVE_R10};
     const uint64_t gs = take_gs();
     const siginfo_t *info = info_of;
@@ -161,6 +187,10 @@ bool native_signal(int number, void *info_of, void *context)
         native_foreign_signal(number, info_of, context);
         return true;
     }
+    if (touches_at_once(running, gregs, code, insn)) {
+        give_gs(gs);
+        return true;
+    }
     running->fault = (struct native_fault){.number = number,
                                            .code = info->si_code,
                                            .address = (uint64_t)(uintptr_t)info->si_addr,
@@ -168,7 +198,7 @@ bool native_signal(int number, void *info_of, void *context)
                                            .in = code,
                                            .copy = copy,
                                            .insn = insn};
-    return leave(gregs, &code->roles[insn]);
+    return leave(gregs, &code->place[insn]);
 }
 
 /* The handlers run beside the guest's stack, which may be none. */

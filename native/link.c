@@ -233,19 +233,19 @@ struct native_code *native_code_before(struct native_codes *codes, uint64_t host
 {
     const uint8_t *at = (const uint8_t *)(uintptr_t)host;
     struct native_code *code = link_search(codes, at);
-    return code && at >= code->entry && at < code->start + code->at[0] ? code : NULL;
+    return code && at >= code->entry && at < code->start + code->place[0].at ? code : NULL;
 }
 
 struct native_code *native_code_at(struct native_codes *codes, uint64_t host, unsigned *copy, unsigned *insn)
 {
     const uint8_t *at = (const uint8_t *)(uintptr_t)host;
     struct native_code *code = codes->part && link_holds(codes->part, at) ? codes->part : link_search(codes, at);
-    if (!code || !link_holds(code, at) || at < code->start + code->at[0])
+    if (!code || !link_holds(code, at) || at < code->start + code->place[0].at)
         return NULL;
-    for (*copy = 0; *copy + 1 < code->copies && at >= code->start + code->at[0] + code->stride; (*copy)++)
+    for (*copy = 0; *copy + 1 < code->copies && at >= code->start + code->place[0].at + code->stride; (*copy)++)
         at -= code->stride;
     unsigned found = 0;
-    while (found + 1 < code->insns && code->start + code->at[found + 1] <= at)
+    while (found + 1 < code->insns && code->start + code->place[found + 1].at <= at)
         found++;
     *insn = found;
     return code;

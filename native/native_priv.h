@@ -78,10 +78,9 @@ struct native_block {
     bool stale;                       /* its code has changed */
     bool alone;                       /* one instruction that stores into its own block */
     uint32_t number;                  /* in the stream */
-    uint64_t header;                  /* of a whole execution */
+    uint32_t counter;                 /* in context.executed */
     const struct stream_block *block; /* NULL: special */
     uint8_t *bytes;                   /* where it changes, or may */
-    uint32_t counter;                 /* in context.executed */
     struct native_block *next;        /* at the same pc, older */
     struct native_code *code[NATIVE_KINDS];
 };
@@ -150,15 +149,20 @@ struct native_site {
     uint8_t why; /* enum native_why */
     bool linked;
     uint16_t insn;
+    uint32_t next;            /* of those linked to one translation, 1 + number; 0: the last */
     struct native_code *code; /* which it is of */
     uint64_t target;
-    uint8_t *jump, *stub; /* GOES: what is aimed at the block, or at the stub that leaves */
-    const uint8_t *resume;
-    uint32_t next; /* of those linked to one translation, 1 + number; 0: the last */
+    union {
+        struct {
+            uint8_t *jump, *stub; /* GOES: what is aimed at the block, or at the stub that leaves */
+        };
+        const uint8_t *resume; /* ADDRESSES, STORES, EXECUTES */
+    };
 };
 
-/* Where the guest's registers are while an instruction is executed. */
-struct native_roles {
+/* Where an instruction begins, and the guest's registers are while it is executed. */
+struct native_place {
+    uint16_t at;   /* from the translation's start; of the first copy */
     uint16_t held; /* bit i: the host's register i is the guest's; else that is in the context */
     uint8_t pace;  /* which one of the host's is the pace */
 };
@@ -170,10 +174,9 @@ struct native_code {
     uint32_t linked;                    /* the first site that jumps to it, 1 + number */
     uint32_t door;                      /* 1 + number; 0: no indirect jump has led to it */
     unsigned insns;
-    unsigned copies; /* of its instructions, one behind the other: more than one of a loop */
-    uint32_t stride; /* from one to the next, bytes */
-    uint32_t *at;    /* insns + 1: where each begins, from start; of the first copy */
-    struct native_roles *roles;
+    unsigned copies;             /* of its instructions, one behind the other: more than one of a loop */
+    uint32_t stride;             /* from one to the next, bytes */
+    struct native_place place[]; /* insns + 1: the last one is behind them */
 };
 
 /* Where an indirect jump to one address arrives: a comparison, and the jump to its translation. */

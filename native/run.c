@@ -615,6 +615,17 @@ static bool run_is_over(struct native *n, struct engine_event *event)
     return true;
 }
 
+/* A first touch ends no run. What is none, or fails, is for who has called. */
+static bool run_touches(struct native *n, struct engine_event *event)
+{
+    struct c2_error ignored;
+    if (event->stop != ENGINE_FAULT ||
+        mmu_touch(n->base.config.mmu, event->address, event->access, &ignored) != MMU_FAULT_NONE)
+        return false;
+    *event = (struct engine_event){.stop = ENGINE_BUDGET};
+    return true;
+}
+
 void native_run_guest(struct engine *engine, uint64_t budget, bool whole, struct engine_event *event,
                       struct c2_error *err)
 {
@@ -633,7 +644,7 @@ void native_run_guest(struct engine *engine, uint64_t budget, bool whole, struct
     native_begin_run(n);
     pthread_sigmask(SIG_BLOCK, &n->outside, &before);
     n->polled_at = n->instructions;
-    while ((n->resume || !run_is_over(n, event)) && run_step(n, event, err))
+    while ((n->resume || !run_is_over(n, event)) && (run_step(n, event, err) || run_touches(n, event)))
         ;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (event->stop != ENGINE_FAILED && native_x87_trapped(n))

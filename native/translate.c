@@ -54,9 +54,7 @@ struct native_workspace {
     struct translated insn[STREAM_BLOCK_INSNS];
     struct part part[STREAM_BLOCK_INSNS];
     struct decode_insn decoded[STREAM_BLOCK_INSNS];
-    struct native_code once; /* of a part of a block, with its own: */
-    uint32_t once_at[STREAM_BLOCK_INSNS + 1];
-    struct native_roles once_roles[STREAM_BLOCK_INSNS];
+    _Alignas(struct native_code) char once[]; /* of a part of a block: as much as the longest one takes */
 };
 
 struct translation {
@@ -273,7 +271,7 @@ static void emit_give_registers(struct translation *t, bool target)
     t->in = NULL;
 }
 
-static struct native_roles roles_of(const struct part *part)
+static struct native_place place_of_part(const struct part *part)
 {
     C2_PROMISE(part->pace < NATIVE_NO_REGISTER && part->pad <= NATIVE_NO_REGISTER);
     unsigned held = 0xffff & ~(1u << part->pad | 1u << part->pace);
@@ -281,7 +279,7 @@ static struct native_roles roles_of(const struct part *part)
         held &= ~(1u << NATIVE_R11);
     if (!translate_takes(part, NATIVE_R10))
         held &= ~(1u << NATIVE_R10);
-    return (struct native_roles){.held = (uint16_t)held, .pace = (uint8_t)part->pace};
+    return (struct native_place){.held = (uint16_t)held, .pace = (uint8_t)part->pace};
 }
 
 /* ------------------------------------------------------------------ the look at the limit */
@@ -422,7 +420,7 @@ static void emit_begin(struct translation *t)
     emit_count(t);
     if (!t->records)
         return;
-    emit_constant(&t->e, NATIVE_R11, t->block->header);
+    emit_constant(&t->e, NATIVE_R11, stream_header(t->block->number, t->block->insns, t->block->slots));
     emit_store(&t->e, emit_at(NATIVE_R10, 0), NATIVE_R11);
 }
 
@@ -672,15 +670,22 @@ static void emit_store_check(struct translation *t, unsigned index)
     emit_aim(helped, e->at - (helped + 4));
 }
 
+static uint16_t place_at(const struct translation *t)
+{
+    const ptrdiff_t at = executed(t) - t->code->start;
+    C2_ASSERT(at >= 0 && at <= UINT16_MAX);
+    return (uint16_t)at;
+}
+
 /* Where the instruction begins; of copies the first one's stays. */
 static void emit_place_of(struct translation *t, unsigned index)
 {
-    const uint32_t at = (uint32_t)(executed(t) - t->code->start);
     C2_PROMISE(t->in && index < t->insns);
-    t->code->roles[index] = roles_of(t->in);
-    t->code->roles[index].held &= (uint16_t)~t->insn[index].moves;
-    if (t->code->stride == 0)
-        t->code->at[index] = at;
+    struct native_place *place = &t->code->place[index];
+    const uint16_t at = t->code->stride == 0 ? place_at(t) : place->at;
+    *place = place_of_part(t->in);
+    place->at = at;
+    place->held &= (uint16_t)~t->insn[index].moves;
 }
 
 static void emit_insn(struct translation *t, unsigned index)
@@ -753,7 +758,7 @@ static void emit_loop(struct translation *t)
         emit_copy_of_loop(t);
         out[i] = emit_jump_if(&t->e, i + 1 < copies ? condition ^ 1 : condition);
         if (i == 0)
-            t->code->at[t->insns] = (uint32_t)(executed(t) - t->code->start);
+            t->code->place[t->insns].at = place_at(t);
         t->code->stride = i == 0 ? (uint32_t)(t->e.at - start) : t->code->stride;
         C2_PROMISE(t->e.at - start == t->code->stride);
     }
@@ -777,7 +782,7 @@ static void emit_body(struct translation *t)
         for (unsigned i = t->part[p].first; i < t->part[p].end; i++)
             emit_insn(t, i);
     }
-    t->code->at[t->insns] = (uint32_t)(executed(t) - t->code->start);
+    t->code->place[t->insns].at = place_at(t);
     if (translate_branches(&t->insn[t->insns - 1]))
         return;
     if (t->whole) {
@@ -828,25 +833,28 @@ static void examine(struct translation *t, const struct decode_form *known)
         choose_part(t, first);
 }
 
+static size_t code_bytes(unsigned insns)
+{
+    return sizeof(struct native_code) + (insns + 1) * sizeof(struct native_place);
+}
+
 static struct native_code *new_code(struct native_codes *codes, struct native_block *block, unsigned insns)
 {
     C2_PROMISE(insns != 0 && insns == block->insns);
-    struct native_code *code = c2_pool_get(&codes->pool, sizeof *code);
+    struct native_code *code = c2_pool_get(&codes->pool, code_bytes(insns));
     if (!code)
         return NULL;
     code->block = block;
     code->insns = insns;
-    code->at = c2_pool_get(&codes->pool, (insns + 1) * sizeof *code->at);
-    code->roles = c2_pool_get(&codes->pool, insns * sizeof *code->roles);
-    return code->at && code->roles ? code : NULL;
+    return code;
 }
 
 static struct native_code *code_for_once(struct native_codes *codes, struct native_block *block, unsigned insns)
 {
     C2_PROMISE(insns != 0 && insns <= block->insns && insns <= STREAM_BLOCK_INSNS);
-    struct native_workspace *room = codes->workspace;
-    room->once = (struct native_code){.block = block, .insns = insns, .at = room->once_at, .roles = room->once_roles};
-    return &room->once;
+    struct native_code *code = (struct native_code *)(void *)codes->workspace->once;
+    *code = (struct native_code){.block = block, .insns = insns};
+    return code;
 }
 
 static enum c2_status translate_translate(struct translation *t, const struct decode_form *known)
@@ -864,7 +872,7 @@ static enum c2_status translate_translate(struct translation *t, const struct de
         emit_body(t);
     emit_stubs(t);
     t->code->end = executed(t);
-    C2_PROMISE(t->status != C2_OK || t->code->start + t->code->at[t->insns] <= t->code->end);
+    C2_PROMISE(t->status != C2_OK || t->code->start + t->code->place[t->insns].at <= t->code->end);
     C2_PROMISE(t->code->end - t->code->start <= (ptrdiff_t)NATIVE_BLOCK_BYTES);
     return t->status;
 }
@@ -1035,7 +1043,7 @@ enum c2_status native_codes_create(struct native_codes *codes, struct c2_error *
 {
     C2_ASSERT(codes->context && !codes->cache.written);
     codes->densest = 1;
-    codes->workspace = c2_alloc(sizeof *codes->workspace);
+    codes->workspace = c2_alloc(sizeof *codes->workspace + code_bytes(STREAM_BLOCK_INSNS));
     enum c2_status status = codes->workspace ? C2_OK : c2_fail_memory(err, "translations");
     if (status == C2_OK)
         status = decode_forms_create(&codes->forms, native_own, err);

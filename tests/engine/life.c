@@ -193,6 +193,38 @@ static void faults(void **state)
     assert_int_equal(event.address.v, CODE + 6 - 15);
 }
 
+/* Where nobody hears of blocks the native engine makes first touches by itself, and no block ends at one. */
+static void touches_without_a_reader(void **state)
+{
+    /* mov %eax,0xffe(%rdi), over the end of a page; push %rax; mov 4(%rdi),%ecx; syscall */
+    static const uint8_t code[] = {0x89, 0x87, 0xfe, 0x0f, 0, 0, 0x50, 0x8b, 0x4f, 0x04, 0x0f, 0x05};
+    struct guest guest;
+    struct syscalls_cpu cpu;
+    struct engine_event event;
+    struct c2_error err;
+    (void)state;
+    if (!tests_native() || !SHORTCUT(true))
+        skip();
+    make_guest(&guest, code, sizeof code);
+    map(&guest, DATA + 0x10000, MMU_READ | MMU_WRITE);
+    const struct engine_config config = {.mmu = guest.mmu, .blocks = guest.blocks};
+    assert_int_equal(engine_create(&guest.engine, tested_engine(), &config, &err), C2_OK);
+    start(&guest);
+    engine_get_cpu(guest.engine, &cpu);
+    cpu.gpr[4] = DATA + 0x12000;
+    cpu.gpr[0] = 0x12345678;
+    engine_set_cpu(guest.engine, &cpu);
+    const uint64_t touched = mmu_usage(guest.mmu).faults;
+    engine_run(guest.engine, 0, &event, &err);
+    assert_int_equal(event.stop, ENGINE_SYSCALL);
+    assert_int_equal(engine_instructions(guest.engine), 4);
+    assert_int_equal(mmu_usage(guest.mmu).faults, touched + 3);
+    assert_int_equal(stream_blocks_count(guest.blocks), 1);
+    assert_int_equal(*(const uint32_t *)(uintptr_t)(DATA + 0xffe), 0x12345678);
+    assert_int_equal(*(const uint64_t *)(uintptr_t)(DATA + 0x11ff8), 0x12345678);
+    end_guest(&guest);
+}
+
 /* ------------------------------------------------------------------ instructions across the end of a page */
 
 /* Executed by the engine, and interpreted. */
@@ -1387,6 +1419,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stops),
         cmocka_unit_test(faults),
+        cmocka_unit_test(touches_without_a_reader),
         cmocka_unit_test(crossings),
         cmocka_unit_test(a_page_in_the_middle),
         cmocka_unit_test(flags),
