@@ -487,6 +487,25 @@ const size_t content_process_node_count = sizeof content_process_nodes / sizeof 
     "Name:\tinit\nUmask:\t0000\nState:\tS (sleeping)\nTgid:\t1\nNgid:\t0\nPid:\t1\nPPid:\t0\nTracerPid:\t0\n" \
     "Uid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nFDSize:\t64\nGroups:\t\nThreads:\t1\n"
 
+/* Of an interface, as the kernel starts it: whether the sender may choose the route, whether IPsec is left out. */
+/* clang-format off */
+#define CONF(of, name, value) {"/proc/sys/net/ipv4/conf/" of "/" name, NULL, value "\n", NULL}
+#define CONFS(of, source, policy) \
+    CONF(of, "accept_local", "0"), CONF(of, "accept_redirects", "1"), CONF(of, "accept_source_route", source), \
+    CONF(of, "arp_accept", "0"), CONF(of, "arp_announce", "0"), CONF(of, "arp_evict_nocarrier", "1"), \
+    CONF(of, "arp_filter", "0"), CONF(of, "arp_ignore", "0"), CONF(of, "arp_notify", "0"), \
+    CONF(of, "bc_forwarding", "0"), CONF(of, "bootp_relay", "0"), CONF(of, "disable_policy", policy), \
+    CONF(of, "disable_xfrm", policy), CONF(of, "drop_gratuitous_arp", "0"), \
+    CONF(of, "drop_unicast_in_l2_multicast", "0"), CONF(of, "force_igmp_version", "0"), \
+    CONF(of, "forwarding", "0"), CONF(of, "igmpv2_unsolicited_report_interval", "10000"), \
+    CONF(of, "igmpv3_unsolicited_report_interval", "1000"), CONF(of, "ignore_routes_with_linkdown", "0"), \
+    CONF(of, "log_martians", "0"), CONF(of, "mc_forwarding", "0"), CONF(of, "medium_id", "0"), \
+    CONF(of, "promote_secondaries", "0"), CONF(of, "proxy_arp", "0"), CONF(of, "proxy_arp_pvlan", "0"), \
+    CONF(of, "route_localnet", "0"), CONF(of, "rp_filter", "0"), CONF(of, "secure_redirects", "1"), \
+    CONF(of, "send_redirects", "1"), CONF(of, "shared_media", "1"), CONF(of, "src_valid_mark", "0"), \
+    CONF(of, "tag", "0")
+/* clang-format on */
+
 static const struct content_node machine_nodes[] = {
     {"/dev/pts/ptmx", NULL, NULL, write_nothing}, /* a device of terminals.c */
     {"/proc/1/cmdline", NULL, "/sbin/init", NULL},
@@ -551,6 +570,10 @@ static const struct content_node machine_nodes[] = {
     {"/proc/sys/net/core/somaxconn", NULL, "4096\n", NULL},
     {"/proc/sys/net/core/wmem_default", NULL, "212992\n", NULL},
     {"/proc/sys/net/core/wmem_max", NULL, "212992\n", NULL},
+    CONFS("all", "0", "0"),
+    CONFS("default", "1", "0"),
+    CONFS("lo", "1", "1"),
+    {"/proc/sys/net/ipv4/ip_forward", NULL, "0\n", NULL},
     {"/proc/sys/net/ipv4/ip_local_port_range", NULL, "32768\t60999\n", NULL},
     {"/proc/sys/net/unix/max_dgram_qlen", NULL, "10\n", NULL},
     {"/proc/sys/vm/max_map_count", NULL, "65530\n", NULL},

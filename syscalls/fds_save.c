@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "syscalls/kernel_priv.h"
+#include "syscalls/paths_priv.h"
 
 #define MEMORY_DEVICES 1u               /* major number: null, zero, full, random */
 #define CONTENT_MOST ((size_t)64 << 20) /* of a file in /proc */
@@ -141,12 +142,13 @@ static void fds_save_describe(struct syscalls *kernel, struct checkpoint *c, uin
         return;
     }
     out->of = 0;
-    if (entry->kind == FD_SYNTHETIC) {
-        out->flags = fcntl(entry->host, F_GETFL) & O_ACCMODE;
-        return;
-    }
     if (fstat(entry->host, &st) < 0)
         st.st_mode = 0;
+    if (entry->kind == FD_SYNTHETIC) {
+        out->flags = fcntl(entry->host, F_GETFL) & REOPEN_FLAGS;
+        out->use = S_ISDIR(st.st_mode) ? CHECKPOINT_NAMED : CHECKPOINT_READ;
+        return;
+    }
     const bool reads_file = S_ISREG(st.st_mode) && (fcntl(entry->host, F_GETFL) & O_ACCMODE) == O_RDONLY;
     if (holds_lock(entry->host)) {
         checkpoint_refuse(c, "descriptor %llu holds a lock, which would be gone", (unsigned long long)fd);
@@ -182,16 +184,20 @@ static void put_content(struct checkpoint *c, int host)
     c2_free(bytes);
 }
 
-static int get_content(struct checkpoint *c, int access)
+static int get_content(struct checkpoint *c, const struct saved *saved)
 {
     char name[64];
     uint8_t *bytes = NULL;
     size_t count = 0;
     checkpoint_block(c, &bytes, &count, CONTENT_MOST);
+    if (saved->use == CHECKPOINT_NAMED) { /* a directory */
+        c2_free(bytes);
+        return synthetic_open_directory(saved->flags);
+    }
     const int file = memfd_create("c2emu", MFD_CLOEXEC);
     const bool whole = file >= 0 && write(file, bytes ? bytes : (const uint8_t *)"", count) == (ssize_t)count;
     snprintf(name, sizeof name, "/proc/self/fd/%d", file);
-    const int host = whole ? open(name, access | O_CLOEXEC) : -1;
+    const int host = whole ? open(name, (saved->flags & KEPT_FLAGS & ~O_DIRECT) | O_CLOEXEC) : -1;
     if (file >= 0)
         close(file);
     c2_free(bytes);
@@ -253,7 +259,7 @@ static void save_entry(struct syscalls *kernel, struct checkpoint *c, uint64_t f
     struct fd_entry *entry = &kernel->fds.entry[fd];
     snprintf(who, sizeof who, "descriptor %llu", (unsigned long long)fd);
     fds_save_describe(kernel, c, fd, &saved);
-    if (saved.as == AS_CONTENT)
+    if (saved.as == AS_CONTENT && !(saved.flags & O_PATH))
         saved.position = lseek(entry->host, 0, SEEK_CUR);
     visit_entry(entry, &saved, c);
     if (saved.as == AS_CONTENT)
@@ -273,7 +279,7 @@ static void restore_entry(struct syscalls *kernel, struct checkpoint *c, uint64_
         (saved.as == AS_FILE) != !!saved.path)
         checkpoint_damaged(c, "a descriptor that cannot be");
     if (saved.as == AS_CONTENT)
-        file = get_content(c, saved.flags & O_ACCMODE);
+        file = get_content(c, &saved);
     else if (saved.as == AS_FILE && saved.path)
         file = checkpoint_file(c, saved.path, -1, saved.flags, saved.use, NULL);
     if (file < 0 && saved.as == AS_FILE) /* told of at the end; copies need something until then */

@@ -446,8 +446,10 @@ static int64_t readlink_at(struct call *c, uint64_t dir, int path, int out)
     int64_t status = find_flagged(c, &p, dir, path, AT_SYMLINK_NOFOLLOW | (dir == HERE ? 0 : AT_EMPTY_PATH));
     if (status < 0)
         return status;
-    if (p.synthetic)
-        return readlink_synthetic(c, p.text, out, c->arg[out + 1]);
+    if (p.synthetic) {
+        status = readlink_synthetic(c, p.text, out, c->arg[out + 1]);
+        return status == -EINVAL && *(const char *)c->ptr[path] == '\0' ? -ENOENT : status; /* no link is open there */
+    }
     const int64_t bytes = CALL_HOST(c, readlinkat(p.dirfd, p.path, c->ptr[out], c->arg[out + 1]));
     if (bytes >= 0)
         inputs_link(c->kernel, p.text, c->ptr[out], (uint64_t)bytes);
@@ -463,6 +465,8 @@ int64_t paths_readlinkat(struct call *c) { return readlink_at(c, c->arg[0], 1, 2
 int64_t paths_getdents(struct call *c)
 {
     const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
+    if (entry->path && fcntl(entry->host, F_GETFL) & O_PATH)
+        return -EBADF;
     if (entry->path)
         return synthetic_entries(c, entry->host, entry->path, c->ptr[1], c->arg[2]);
     inputs_listing(c->kernel, entry);

@@ -50,6 +50,8 @@ int64_t synthetic_link(struct syscalls *kernel, const char *path, char *out, siz
 int64_t synthetic_fd(struct syscalls *kernel, const char *path);
 /* Opens a file or directory; returns the guest descriptor or -errno. */
 int64_t synthetic_open(struct call *c, const char *path, int flags);
+/* The host's descriptor behind one of a directory there, or -1 and errno. */
+int synthetic_open_directory(int flags);
 int64_t synthetic_stat(struct syscalls *kernel, const char *path, struct stat *out);
 int64_t synthetic_statx(struct syscalls *kernel, const char *path, struct statx *out);
 void synthetic_statfs(struct statfs *out);

@@ -4,8 +4,9 @@
  *
  * Model
  *   Files are written into a host memfd when opened, and again when the guest has set what they show; but for these
- *   few they are read-only. A directory's memfd is empty, its file position is that of the next name, so that
- *   duplicates of the descriptor share it. What is not in the tree does not exist.
+ *   few they are read-only. A directory's descriptor is of the host's /proc, of which nothing is looked at: its file
+ *   position is that of the next name, so that duplicates share it, and errors are a directory's. What is not in the
+ *   tree does not exist.
  *   /proc/PID is there of each process of the run, and shows what views.c keeps of it; /proc/1 of init, which never
  *   runs; /dev/pts/N of each pseudo-terminal (terminals.c).
  *
@@ -304,12 +305,16 @@ int64_t synthetic_link(struct syscalls *kernel, const char *path, char *out, siz
 
 static int64_t synthetic_may_open(const struct place *place, enum synthetic_kind kind, int flags)
 {
-    bool writes = (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC;
+    const bool writes = (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC;
+    if (flags & O_NOATIME && !place->is_process && (kind == SYNTHETIC_DIRECTORY || kind == SYNTHETIC_FILE))
+        return -EPERM; /* root's */
     switch (kind) {
     case SYNTHETIC_NONE:
         return -ENOENT;
-    case SYNTHETIC_LINK:
-        return -ELOOP; /* only with O_NOFOLLOW */
+    case SYNTHETIC_LINK: /* only with O_NOFOLLOW */
+        if (flags & O_DIRECTORY)
+            return -ENOTDIR;
+        return flags & O_PATH ? 0 : -ELOOP;
     case SYNTHETIC_DIRECTORY:
         return writes || flags & O_CREAT ? -EISDIR : 0;
     case SYNTHETIC_FILE:
@@ -332,27 +337,45 @@ static bool synthetic_put_content(const struct place *place, const struct conten
 }
 
 /* A host descriptor with the content of now and the guest's way of access, or -1 and errno. */
+/* What the host's descriptor shows by F_GETFL. */
+#define SHOWN_FLAGS (O_ACCMODE | O_PATH | O_APPEND | O_NONBLOCK | O_DSYNC | O_SYNC | O_NOATIME)
+
+int synthetic_open_directory(int flags)
+{
+    return open("/proc", (flags & ((SHOWN_FLAGS & ~O_NOATIME) | O_DIRECTORY | O_NOFOLLOW)) | O_CLOEXEC);
+}
+
 static int synthetic_open_content(const struct place *place, const struct content_node *node, int flags)
 {
-    const int access = flags & O_PATH ? O_RDONLY : flags & O_ACCMODE;
     char name[64];
     int file = memfd_create("c2emu", MFD_CLOEXEC);
     if (file < 0)
         return -1;
     snprintf(name, sizeof name, "/proc/self/fd/%d", file);
-    int host = synthetic_put_content(place, node, file) ? open(name, access | O_CLOEXEC) : -1;
+    int host = synthetic_put_content(place, node, file) ? open(name, (flags & SHOWN_FLAGS) | O_CLOEXEC) : -1;
     int error = errno;
     close(file);
     errno = error;
     return host;
 }
 
+static int synthetic_open_host(const struct place *place, enum synthetic_kind kind, int flags)
+{
+    if (kind == SYNTHETIC_DIRECTORY)
+        return synthetic_open_directory(flags);
+    if (kind == SYNTHETIC_LINK) /* itself; of the host's nothing is looked at either */
+        return open("/proc/self", O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    return synthetic_open_content(place, node_of(place), flags);
+}
+
 int64_t synthetic_open(struct call *c, const char *path, int flags)
 {
     const struct place place = synthetic_place_of(c->kernel, path);
     const enum synthetic_kind kind = synthetic_kind_of(c->kernel, &place, path);
+    if (flags & O_PATH) /* of the rest nothing counts */
+        flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     int64_t status = synthetic_may_open(&place, kind, flags);
-    if (status == 0 && is_closed(&place))
+    if (status == 0 && !(flags & O_PATH) && is_closed(&place))
         status = -EACCES;
     if (status < 0)
         return status;
@@ -361,8 +384,7 @@ int64_t synthetic_open(struct call *c, const char *path, int flags)
     char *name = c2_strdup(path);
     if (!name)
         return -ENOMEM;
-    int64_t fd = fds_add(c->kernel, synthetic_open_content(&place, node_of(&place), flags), FD_WAIT_NEVER,
-                         flags & O_CLOEXEC);
+    int64_t fd = fds_add(c->kernel, synthetic_open_host(&place, kind, flags), FD_WAIT_NEVER, flags & O_CLOEXEC);
     if (fd < 0) {
         c2_free(name);
         return fd;

@@ -27,6 +27,8 @@ static void fixed_files_have_their_content(void **state)
     assert_string_equal(guest_content("/proc/self/personality"), "00040000\n");
     assert_string_equal(guest_content("/proc/cmdline"), "root=/dev/root rw\n");
     assert_string_equal(guest_content("/proc/sys/net/ipv4/ip_local_port_range"), "32768\t60999\n");
+    assert_string_equal(guest_content("/proc/sys/net/ipv4/conf/lo/disable_policy"), "1\n");
+    assert_string_equal(guest_content("/proc/sys/net/ipv4/conf/all/forwarding"), "0\n");
     assert_string_equal(guest_content("/proc/sys/vm/mmap_min_addr"), "65536\n");
     assert_string_equal(guest_content("/proc/sys/kernel/shm_next_id"), "-1\n");
     assert_string_equal(guest_content("/proc/self/uid_map"), "         0          0 4294967295\n");
@@ -98,6 +100,29 @@ static void links_lead_to_the_guest(void **state)
     assert_call(-ELOOP, open, guest_text("/proc/self/exe"), O_RDONLY | O_NOFOLLOW);
 }
 
+#define LARGE 0x8000 /* O_LARGEFILE, which the kernel adds */
+static void flags_are_those_of_the_open(void **state)
+{
+    (void)state;
+    struct stat *st = guest_take(sizeof *st);
+    char *out = guest_take(4096);
+    assert_call(3, open, guest_text("/proc/self"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(CALL(fcntl, 3, F_GETFL) & ~LARGE, O_DIRECTORY);
+    assert_call(-EISDIR, read, 3, out, 8);
+    assert_call(4, open, guest_text("/proc/self/status"), O_RDONLY | O_NONBLOCK);
+    assert_int_equal(CALL(fcntl, 4, F_GETFL) & ~LARGE, O_NONBLOCK);
+    assert_call(5, open, guest_text("/proc/self/exe"), O_PATH | O_NOFOLLOW);
+    assert_call(0, fstat, 5, st);
+    assert_int_equal(st->st_mode, S_IFLNK | 0777);
+    assert_call((int64_t)strlen("/bin/true"), readlinkat, 5, guest_text(""), out, 4096);
+    assert_call(-EBADF, read, 5, out, 8);
+    assert_call(6, open, guest_text("/proc/self"), O_PATH);
+    assert_call(-EBADF, getdents64, 6, out, 4096);
+    assert_call(-ENOENT, readlinkat, 6, guest_text(""), out, 4096);
+    assert_call(-ENOTDIR, open, guest_text("/proc/self/exe"), O_RDONLY | O_NOFOLLOW | O_DIRECTORY);
+    assert_call(-EPERM, open, guest_text("/proc/version"), O_RDONLY | O_NOATIME);
+}
+
 static void descriptors_are_the_guest_s(void **state)
 {
     (void)state;
@@ -164,6 +189,7 @@ static void directories_can_be_listed(void **state)
         "mountinfo mounts oom_adj oom_score oom_score_adj pagemap personality root sessionid setgroups smaps stat "
         "statm status uid_map wchan ");
     assert_string_equal(list("/proc/self/fd", 4096), "0 1 2 3 ");
+    assert_string_equal(list("/proc/sys/net/ipv4/conf", 4096), "all default lo ");
     assert_string_equal(list("/sys/devices/system/cpu", 4096), "offline online possible present cpu0 ");
     assert_string_equal(list("/sys/devices/system/cpu/cpu0", 4096), "cache topology ");
     assert_string_equal(list("/sys/devices/system/cpu/cpu0/cache", 32), "index0 index1 index2 ");
@@ -313,6 +339,7 @@ int main(void)
         TEST(every_way_to_a_file_leads_to_it),
         TEST(nothing_of_the_host_is_seen),
         TEST(links_lead_to_the_guest),
+        TEST(flags_are_those_of_the_open),
         TEST(descriptors_are_the_guest_s),
         TEST(directories_can_be_listed),
         TEST(caches_are_the_machine_s),
