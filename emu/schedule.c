@@ -10,7 +10,8 @@
  *   are as long as on one core, with turns of threads in them.
  *   When the turn is over and no other thread can go on, another one begins for the same thread. So a turn is not ended
  *   by the clock where no other thread, nor process, can want one before this one does something: the engine is then
- *   not stopped.
+ *   not stopped. Where others wait for a moment, nothing ends a turn before it: several of one thread, one behind the
+ *   other, are begun as one.
  *   When no thread can go on, guest time does, to the first moment that a thread waits for.
  * Counting
  *   A turn's instructions are counted from its beginning. A system call counts one, whatever it does.
@@ -122,14 +123,19 @@ static bool has_company(const struct schedule *schedule)
 uint64_t schedule_budget(struct schedule *schedule, uint64_t instructions)
 {
     C2_PROMISE(schedule->count != 0 && schedule->quantum != 0);
-    const bool alone = schedule->count == 1 || !syscalls_contended(schedule->kernel);
-    if (alone && !has_company(schedule)) {
+    const uint64_t others = schedule->count == 1 ? UINT64_MAX : syscalls_contended(schedule->kernel, instructions);
+    const bool alone = others == UINT64_MAX, company = has_company(schedule);
+    C2_PROMISE(others >= instructions && instructions >= schedule->began);
+    if (alone && !company) {
         schedule->ends = 0;
         return UINT64_MAX;
     }
     const uint64_t quantum = schedule->whole && alone ? EMU_QUANTUM : schedule->quantum;
-    const uint64_t turns = (instructions - schedule->began) / quantum;
-    schedule->ends = schedule->began + (turns + 1) * quantum;
+    uint64_t turns = (instructions - schedule->began) / quantum + 1;
+    const uint64_t free = company ? 0 : (others - schedule->began + quantum - 1) / quantum;
+    if (SHORTCUT(!schedule->whole && free > turns))
+        turns = free;
+    schedule->ends = schedule->began + turns * quantum;
     return schedule->ends - instructions;
 }
 
@@ -142,10 +148,18 @@ bool schedule_keeps_process(const struct schedule *schedule, uint64_t instructio
 uint64_t schedule_quantum(const struct schedule *schedule) { return schedule->quantum; }
 bool schedule_has_whole_blocks(const struct schedule *schedule) { return schedule->whole; }
 
+/* Whether a turn ends here that is one of several, which the engine is not stopped for. */
+static bool is_between_turns(const struct schedule *schedule, uint64_t instructions)
+{
+    C2_PROMISE(instructions >= schedule->began);
+    return !schedule->whole && instructions != schedule->began &&
+           (instructions - schedule->began) % schedule->quantum == 0;
+}
+
 bool schedule_is_due(const struct schedule *schedule, uint64_t instructions)
 {
     return schedule->given_up || schedule->over || schedule->ended ||
-           (schedule->ends != 0 && instructions >= schedule->ends);
+           (schedule->ends != 0 && (instructions >= schedule->ends || is_between_turns(schedule, instructions)));
 }
 
 /* The first one that can go on, from the one behind that which runs; this is the last. */

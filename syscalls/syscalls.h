@@ -139,9 +139,10 @@ enum syscalls_readiness {
     SYSCALLS_INTERRUPTED, /* a signal has: syscalls_interrupt, then what is pending */
 };
 enum syscalls_readiness syscalls_ready(struct syscalls *kernel, uint32_t tid, uint64_t instructions);
-/* Whether another thread than the running one can go on, or may be able to without anything that this one does, as time
- * goes on and descriptors from outside become ready by themselves. */
-bool syscalls_contended(struct syscalls *kernel);
+/* The instruction count before which no other thread than the running one can go on without anything that this one
+ * does: `instructions`, where one can, or where descriptors from outside may become ready by themselves; a later one,
+ * where one waits for a moment, at that moment or a little before it; UINT64_MAX, where none can. */
+uint64_t syscalls_contended(struct syscalls *kernel, uint64_t instructions);
 /* All threads wait: guest time goes on to when one of them may not, or the host waits for what comes from outside.
  * False: none ever will. */
 bool syscalls_pass_time(struct syscalls *kernel, uint64_t instructions);

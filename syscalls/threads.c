@@ -485,17 +485,36 @@ static bool may_go_on(struct syscalls *kernel, struct kernel_thread *thread)
 {
     const struct kernel_wait *wait = &thread->wait;
     const bool fds = wait->kind == KERNEL_WAITS_FDS;
-    return wait->kind == KERNEL_RUNS || kernel_wait_ends(kernel, wait) != KERNEL_NEVER || (fds && wait->outside) ||
-           came_true(kernel, thread) || signals_deliverable(kernel, thread) ||
-           (fds && fds_ready(kernel, wait, kernel->instructions));
+    return wait->kind == KERNEL_RUNS || (fds && wait->outside) || came_true(kernel, thread) ||
+           signals_deliverable(kernel, thread) || (fds && fds_ready(kernel, wait, kernel->instructions));
 }
 
-bool syscalls_contended(struct syscalls *kernel)
+/* The instruction count until which the moment has not come. */
+static uint64_t threads_count_at(const struct syscalls *kernel, uint64_t moment, uint64_t instructions)
 {
-    for (uint32_t i = 0; i < kernel->thread_count; i++)
-        if (kernel->threads[i] != kernel->current && may_go_on(kernel, kernel->threads[i]))
-            return true;
-    return false;
+    const uint64_t at = moment < KERNEL_LAST_NS ? moment : KERNEL_LAST_NS;
+    const uint64_t now = syscalls_time_ns(kernel, instructions);
+    if (moment == KERNEL_NEVER)
+        return UINT64_MAX;
+    /* A nanosecond less: times are rounded down. */
+    const uint64_t left = at > now ? at - now - 1 : 0;
+    const unsigned __int128 more = (unsigned __int128)left * kernel->instructions_per_second / KERNEL_NS;
+    return more < UINT64_MAX / 2 - instructions ? instructions + (uint64_t)more : UINT64_MAX / 2;
+}
+
+uint64_t syscalls_contended(struct syscalls *kernel, uint64_t instructions)
+{
+    uint64_t first = UINT64_MAX;
+    for (uint32_t i = 0; i < kernel->thread_count; i++) {
+        struct kernel_thread *thread = kernel->threads[i];
+        if (thread == kernel->current)
+            continue;
+        if (may_go_on(kernel, thread))
+            return instructions;
+        const uint64_t at = threads_count_at(kernel, kernel_wait_ends(kernel, &thread->wait), instructions);
+        first = at < first ? at : first;
+    }
+    return first;
 }
 
 /* The earliest moment that any waits for. */

@@ -1222,6 +1222,28 @@ static void assert_refusal(int64_t value, const char *complaint)
 }
 
 /* The first thread waits at the word, the other one wakes it and ends. */
+/* The other one has the processor until then, but for what it does. */
+static void threads_wait_for_a_moment(uint32_t *word)
+{
+    struct timespec *time = guest_take(sizeof *time);
+    time->tv_sec = 0;
+    time->tv_nsec = 3000000; /* 9 million instructions */
+    word[0] = 5;
+    assert_call(-EINTR, futex, word, FUTEX_WAIT_PRIVATE, 5, time);
+    assert_int_equal(g.result.action, SYSCALLS_BLOCKED);
+    syscalls_switch(g.kernel, 1001, 0);
+    assert_call(1001, gettid);
+    const uint64_t at = syscalls_contended(g.kernel, 0);
+    assert_in_range(at, 8999990, 9000010);
+    assert_int_equal(syscalls_ready(g.kernel, 1000, at - 1), SYSCALLS_WAITS);
+    assert_int_equal(syscalls_ready(g.kernel, 1000, at + 6), SYSCALLS_AGAIN);
+    assert_int_equal(syscalls_contended(g.kernel, at + 6), at + 6);
+    assert_call(1, futex, word, FUTEX_WAKE_PRIVATE, 7);
+    assert_int_equal(syscalls_contended(g.kernel, 0), 0);
+    syscalls_switch(g.kernel, 1000, 0);
+    assert_call(0, futex, word, FUTEX_WAIT_PRIVATE, 5, time);
+}
+
 static void threads_take_turns(uint32_t *word)
 {
     word[0] = 5;
@@ -1230,9 +1252,9 @@ static void threads_take_turns(uint32_t *word)
     assert_int_equal(syscalls_ready(g.kernel, 1000, 0), SYSCALLS_WAITS);
     syscalls_switch(g.kernel, 1001, 0);
     assert_call(1001, gettid);
-    assert_false(syscalls_contended(g.kernel));
+    assert_int_equal(syscalls_contended(g.kernel, 7), UINT64_MAX);
     assert_call(1, futex, word, FUTEX_WAKE_PRIVATE, 7);
-    assert_true(syscalls_contended(g.kernel));
+    assert_int_equal(syscalls_contended(g.kernel, 7), 7);
     assert_call(0, sched_yield);
     assert_int_equal(g.result.action, SYSCALLS_YIELD);
     CALL(exit, 3);
@@ -1253,9 +1275,9 @@ static void threads_share_pipe(void)
     assert_int_equal(g.result.action, SYSCALLS_BLOCKED);
     syscalls_switch(g.kernel, 1001, 0);
     assert_call(1001, gettid);
-    assert_false(syscalls_contended(g.kernel));
+    assert_int_equal(syscalls_contended(g.kernel, 7), UINT64_MAX);
     assert_call(1, write, pair[1], guest_text("a"), 1);
-    assert_true(syscalls_contended(g.kernel));
+    assert_int_equal(syscalls_contended(g.kernel, 7), 7);
     assert_int_equal(syscalls_ready(g.kernel, 1000, 0), SYSCALLS_AGAIN);
     syscalls_switch(g.kernel, 1000, 0);
     assert_call(1, read, pair[0], buffer, 8);
@@ -1276,6 +1298,7 @@ void row_clone(void **state)
     assert_int_equal(tid[0], 1001); /* CLONE_PARENT_SETTID, and no CLONE_CHILD_SETTID */
     assert_int_equal(tid[1], 0);
     threads_share_pipe();
+    threads_wait_for_a_moment(tid);
     threads_take_turns(tid);
 }
 
