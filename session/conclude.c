@@ -174,6 +174,14 @@ static bool run_is_told(const struct emu_end *end, const struct session_process 
     return session_is_cut(end) || (end->kind != EMU_STOPPED && end->kind != EMU_EXECUTED && !process->forked);
 }
 
+/* Whether anything shows how it has ended. To find that place in the sources takes longer than most children do. */
+static bool run_shows_ending(const struct run *run, const struct emu_end *end)
+{
+    const struct session_options *asked = run->process->options;
+    const bool writes = asked->output_dir || asked->json || asked->json_full || asked->html || asked->record;
+    return run_is_told(end, run->process) || !asked->quiet || !asked->no_sim || writes;
+}
+
 /* The guest has ended; returns the exit status. */
 int session_run_conclude(struct run *run, const struct emu_end *end, struct c2_error *err)
 {
@@ -182,8 +190,9 @@ int session_run_conclude(struct run *run, const struct emu_end *end, struct c2_e
         return tell_failure(end, err);
     if (end->kind == EMU_ABANDONED)
         return SESSION_EXIT_FAILED;
-    const char *ending = session_ending_text(text, sizeof text, end, *session_signals_caught(), run->symbols,
-                                             run->next);
+    const char *ending = NULL;
+    if (run_shows_ending(run, end))
+        ending = session_ending_text(text, sizeof text, end, *session_signals_caught(), run->symbols, run->next);
     if (ending && run_is_told(end, run->process))
         fprintf(stderr, "c2emu: %s\n", ending);
     if (run->unfollowed) {
