@@ -40,7 +40,8 @@ struct coherence_line {
 struct coherence_object {
     uint32_t object;
     uint64_t lines, true_sharing, false_sharing;
-    uint32_t padding; /* the most that one of its lines needs */
+    uint64_t handed_over; /* of true_sharing: of lines of which no byte is written by several cores */
+    uint32_t padding;     /* the most that one of its lines needs */
 };
 
 /* Misses for coherence, if turns of threads were `times` as long and each thread did the same in them: the first of a

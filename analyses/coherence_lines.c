@@ -196,6 +196,17 @@ static void fill_lines(struct analyses_coherence_result *out, struct coherence_f
 
 /* ------------------------------------------------------------------ sums of them */
 
+/* Bytes that are taken for the same bytes are written by one core and read by others. */
+static bool has_one_writer(const struct coherence_line *line)
+{
+    uint64_t written = 0, twice = 0;
+    for (uint32_t i = 0; i < line->user_count; i++) {
+        twice |= written & line->users[i].of.written;
+        written |= line->users[i].of.written;
+    }
+    return twice == 0;
+}
+
 static void fill_objects(struct analyses_coherence_result *out, struct coherence_found *found, uint32_t *number_of)
 {
     for (size_t i = 0; i < out->line_count; i++) {
@@ -209,6 +220,7 @@ static void fill_objects(struct analyses_coherence_result *out, struct coherence
         object->lines++;
         object->true_sharing += line->true_sharing;
         object->false_sharing += line->false_sharing;
+        object->handed_over += has_one_writer(line) ? line->true_sharing : 0;
         object->padding = line->padding > object->padding ? line->padding : object->padding;
     }
     qsort(found->objects, out->object_count, sizeof *found->objects, coherence_lines_order_objects);

@@ -10,7 +10,8 @@
  *   one: objects that the same loops go through in the wrong order or too often, or that compete there; loops in which
  *   the same rows of an object compete; loops that go through their objects one after the other, once or again and
  *   again; and
- *   loops that go through one object in no order, from node to node or once, or use the same fields of its elements.
+ *   loops that go through one object in no order, from node to node or once, or use fields of its elements
+ *   (elements.c).
  *   Worth: what the remedy spares; without a remedy, a part of the cost (WORTH_WITHOUT), so that what cannot be helped
  *   stands before what is hardly worth it.
  *   The run's cycles, of which shares are taken, are its cost and one for each instruction. Groups of less than
@@ -278,7 +279,7 @@ void findings_add_object(struct finding *to, uint32_t object)
     to->other = to->others++ == 0 ? object : to->other;
 }
 
-static void findings_add_finding(struct finding *to, const struct finding *more)
+void findings_add_finding(struct finding *to, const struct finding *more)
 {
     to->cost += more->cost;
     to->gain += more->gain;
@@ -316,12 +317,14 @@ static void drop_small(struct findings *findings)
     findings->count = kept;
 }
 
-static void findings_sort_out(struct findings *findings)
+static void findings_sort_out(struct findings *findings, const struct findings_input *input)
 {
     uint32_t kept = 0;
     drop_small(findings);
     findings_sort(findings);
     findings_add_up(findings);
+    findings_sort(findings);
+    findings_join_splits(findings, input);
     findings_sort(findings);
     for (uint32_t i = 0; i < findings->count; i++)
         if (is_worthwhile(findings, &findings->list[i]))
@@ -446,7 +449,7 @@ static enum c2_status findings_fill(struct findings *findings, const struct find
         status = findings_add_prefetches(findings, input, err);
     if (status != C2_OK)
         return status;
-    findings_sort_out(findings);
+    findings_sort_out(findings, input);
     add_startup(findings, groups);
     return C2_OK;
 }

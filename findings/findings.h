@@ -86,9 +86,12 @@ struct finding {
     uint64_t walks;     /* TLB: page walks */
     uint64_t refetched; /* NON_TEMPORAL: lines fetched again soon after a store past the caches had taken them, and */
     uint32_t store;     /* that store, in the profile; in a library: the user's code that led there */
+    uint32_t tile; /* LOOP_ORDER: rounds of each of the two loops in a block, where blocks spare more than a swap */
     int64_t step, with_step; /* bytes, round by round: of the innermost loop, of the other one; 0: not known */
     uint64_t element_bytes, used_bytes; /* PARTIAL_LINES, POINTER_CHASING: of an element or node */
     uint8_t used[FINDINGS_ELEMENT / 8]; /* these bytes of an element, as bits */
+    uint32_t loops; /* PARTIAL_LINES: of so many loops and functions, which use other bytes each; up to 1: of one */
+    bool by_field;  /* of these: fields apart from each other, as all that is used together is too much */
     /* CAPACITY: how often a line was fetched, in the mean; STREAMING, SCATTERED: how often the object was walked
      * through; 0: not known */
     double passes;
@@ -106,6 +109,7 @@ struct finding {
     uint64_t luck_now, luck_least, luck_most; /* what the whole run costs; with these draws at least and at most */
     uint32_t number;                          /* of its wishes (findings_wish) */
     uint32_t layout;                          /* when they were tried: the proposal that the gain is of; else NOBODY */
+    bool handed_over;                         /* TRUE_SHARING: mostly of bytes that one core writes and others read */
     bool some_stay;     /* USELESS_PREFETCHES: what they do fetch is useful mostly, so that one a line is to stay */
     bool in_huge_pages; /* SET_CONFLICTS, when they were tried: the remedy needs pages of 2 MiB */
 };

@@ -93,6 +93,24 @@ bool findings_is_past(struct finding *out, const struct findings_input *input, c
  * another draw would change nothing. placement: NULL is sequential. (judge.c) */
 bool findings_placed_in_order(const struct mmu_config *placement);
 
+/* Places in no order, neither from round to round nor from one time that the loop is entered to the next. (judge.c) */
+bool findings_is_irregular(const struct findings_input *input, const struct group *group);
+
+/* ------------------------------------------------------------------ elements.c
+ * Whether the object is of something that has elements: headers and free blocks of the heap are not, nor are frames. */
+bool findings_has_elements(const struct analyses_object *object);
+/* Bytes of an element; 0: it is none. */
+uint64_t findings_element_of(const struct findings_input *input, const struct group *group);
+/* The element of the group and what is used of it, into *out; false: there is none, or the declaration has no such. */
+bool findings_measure_element(struct finding *out, const struct findings_input *input, const struct group *group);
+/* The finding's cost with elements of so many bytes. */
+uint64_t findings_packed_cost(const struct finding *finding, const struct findings_input *input, uint64_t bytes);
+/* Whether the declaration of an element has a part that can go by itself: a field that is not used, or of an array
+ * some. */
+bool findings_can_split(const struct finding *finding, const struct findings_input *input);
+/* Findings of the same elements that one split helps become one: in the first of them. */
+void findings_join_splits(struct findings *findings, const struct findings_input *input);
+
 /* How much longer rows should be, for conflicts of an object with itself; access: of its lead. (padding.c) */
 void findings_pad(struct finding *finding, const struct findings_input *input, const struct analyses_access *access);
 
@@ -103,8 +121,13 @@ bool findings_step(const struct analyses_access *access, unsigned depth, int64_t
  * before (chase.c). False too where the code is not known. */
 bool findings_chases(const struct findings_input *input, uint32_t insn, uint32_t loop);
 
-/* The gain of a finding of loop order, estimated anew by simulating its nest; 0: the swap spares nothing. (nest.c) */
+/* The gain of a finding of loop order, estimated anew by simulating its nest, swapped and in blocks; 0: neither spares
+ * anything. (nest.c) */
 enum c2_status findings_swap(struct finding *finding, const struct findings_input *input, struct c2_error *err);
+
+/* Rounds of a loop and of the one that is so many around it, of which blocks use whole lines of all that goes in steps
+ * shorter than one. (nest.c) */
+uint32_t findings_tile(const struct findings_input *input, uint32_t loop, unsigned depth);
 
 /* How many rounds the loop has each time that it is entered, in the mean. (nest.c) */
 uint64_t findings_rounds(const struct findings_input *input, uint32_t loop);
@@ -132,6 +155,9 @@ enum c2_status findings_add_sharing(struct findings *to, const struct findings_i
 void findings_cost_add(struct findings_cost *to, const struct findings_cost *more);
 
 void findings_add_object(struct finding *to, uint32_t object);
+
+/* Cost, gain, counts and object of another finding of one cause. */
+void findings_add_finding(struct finding *to, const struct finding *more);
 
 /* By worth, most first. */
 void findings_sort(struct findings *findings);

@@ -8,7 +8,9 @@
  *                     and which are fetched again soon: what ordinary stores would leave of it (past.c).
  *   loop order        The innermost loop goes through the object in steps of at least half a line, and a loop around it
  *                     in shorter ones, of less than a line. What a swap spares is what each access takes of a line,
- *                     min(1, step / line), now and with the loops swapped, for all accesses of the loop. Loops of two
+ *                     min(1, step / line), now and with the loops swapped, for all accesses of the loop. Where others
+ *                     would go in long steps then, as in a transposition, blocks of both loops are the remedy, unless
+ *                     conflicts are more than CONFLICT_SHARE per cent of the cost. Loops of two
  *                     functions, one of which is called in the other's, come behind longer rows of a declaration.
  *   set conflicts     Conflict misses are more than CONFLICT_SHARE per cent of the cost: all of their cost. Where only
  *                     frames choose the sets they are a matter of placement, if the pages are not placed in order, or
@@ -20,17 +22,13 @@
  *                     the walk is in no loop of the function, a node is LONE_GRID bytes at least: a table of pointers
  *                     that is looked into once, such as that of a hash, is none. Where other code walks from block to
  *                     block of a site, what is read of the blocks in no order, and not all of it, is of that walk.
- *   partial lines     An element, as large as the grid that the accesses fit, has bytes that this loop uses and others:
- *                     apart from these it would take fewer lines. A block of the heap takes a chunk of it, as one of
- *                     what is used would. A structure whose fields are all used, if only in part, cannot be split.
+ *   partial lines     Elements have bytes that this loop uses and others: apart from these it would take fewer lines
+ *                     (elements.c).
  *   scattered         Steps are irregular otherwise: nothing is spared.
  *   capacity          The loop walks through the object more than once, and it does not fit: the cost of the capacity
  *                     misses of the level where most is lost, and of those behind it, which blocks that fit there save;
  *                     half of it where the loop is a library's, which goes through the object for many callers.
  *   streaming         The rest: nothing is spared, unless the walk is one of several (fuse.c).
- *
- *   What lies between the blocks of the heap, or on the stack beside arrays, has no elements. Those of an array of
- *   numbers have a size that its declaration has.
  *
  * Not modelled
  *   What a remedy does to other misses.
@@ -43,9 +41,6 @@
 #define WORTHWHILE 3u / 4u /* of what it takes now, at most, is what a remedy leaves */
 #define NODE_GRID 4u       /* bytes: nodes are linked by pointers, or by indices of at least so many */
 #define LONE_GRID 16u      /* bytes: a pointer, and what it is there for */
-#define CHUNK_HEADER 8u    /* bytes: of the heap's blocks, as glibc has them (malloc/malloc.c, "Chunk size") */
-#define CHUNK_GRID 16u
-#define LEAST_CHUNK 32u
 
 bool findings_step(const struct analyses_access *access, unsigned depth, int64_t *bytes)
 {
@@ -54,11 +49,19 @@ bool findings_step(const struct analyses_access *access, unsigned depth, int64_t
     return step->of >= 2 && step->times * 2 > step->of;
 }
 
-/* Places in no order. */
-static bool is_irregular(const struct group *group)
+/* The bytes by which an instruction goes on in the object: from round to round; or, where rounds come to places in no
+ * order, from one time that the loop is entered to the next, if that is less than a line: it goes through several
+ * places side by side, as through the planes of a stencil. */
+static bool goes_on(const struct findings_input *input, const struct analyses_access *access, int64_t *bytes)
+{
+    return findings_step(access, 0, bytes) ||
+           (findings_step(access, 1, bytes) && *bytes != 0 && llabs(*bytes) < input->machine->line_bytes);
+}
+
+bool findings_is_irregular(const struct findings_input *input, const struct group *group)
 {
     int64_t step;
-    return group->access && !findings_step(group->access, 0, &step);
+    return group->access && !goes_on(input, group->access, &step);
 }
 
 /* ------------------------------------------------------------------ loop order */
@@ -70,14 +73,15 @@ static uint64_t share_of_line(int64_t step, uint64_t line_bytes)
     return bytes < line_bytes ? bytes : line_bytes;
 }
 
-/* Lines that the accesses of a loop take each round, now and when another loop is the innermost one. */
+/* Lines that the accesses of a loop take each round: now, when another loop is the innermost one, and in blocks of
+ * both. */
 struct swap {
-    uint64_t now, then;
+    uint64_t now, then, tiled;
 };
 
 static struct swap try_swap(const struct findings_input *input, uint32_t loop, unsigned depth)
 {
-    struct swap swap = {0, 0};
+    struct swap swap = {0, 0, 0};
     const struct findings_accesses accesses = findings_accesses_of(input, loop, FINDINGS_NOBODY);
     for (size_t i = 0; i < accesses.count; i++) {
         const struct analyses_access *access = findings_access(&accesses, i);
@@ -85,10 +89,19 @@ static struct swap try_swap(const struct findings_input *input, uint32_t loop, u
         if (!findings_step(access, 0, &step))
             continue;
         const uint64_t line = input->machine->line_bytes, times = access->reads + access->writes;
-        swap.now += share_of_line(step, line) * times;
-        swap.then += share_of_line(findings_step(access, depth, &other) ? other : step, line) * times;
+        const uint64_t now = share_of_line(step, line),
+                       then = share_of_line(findings_step(access, depth, &other) ? other : step, line);
+        swap.now += now * times;
+        swap.then += then * times;
+        swap.tiled += (now < then ? now : then) * times;
     }
     return swap;
+}
+
+/* Conflicts are much of the cost, and longer rows less of a change than blocks. */
+static bool competes(const struct finding *of, const struct group *group)
+{
+    return group->cost.conflict * 100 >= of->cost * CONFLICT_SHARE;
 }
 
 /* across: the other loop is in a caller of the innermost one's function; else in the function itself. */
@@ -111,8 +124,10 @@ static bool is_loop_order(struct finding *out, const struct findings_input *inpu
             llabs(other) * 2 > llabs(step))
             continue;
         const struct swap swap = try_swap(input, group->loop, depth);
-        if (swap.then > swap.now * WORTHWHILE)
+        if (swap.tiled > swap.now * WORTHWHILE || (swap.then > swap.now * WORTHWHILE && competes(out, group)))
             continue;
+        if (swap.then > swap.now * WORTHWHILE)
+            out->tile = findings_tile(input, group->loop, depth);
         out->pattern = FINDINGS_LOOP_ORDER;
         out->with = with;
         out->step = step;
@@ -149,7 +164,7 @@ static bool is_strewn(const struct findings_input *input, const struct group *gr
 static bool is_conflict(struct finding *out, const struct findings_input *input, const struct group *group)
 {
     const uint64_t conflict = group->cost.conflict;
-    if (conflict * 100 < out->cost * CONFLICT_SHARE)
+    if (!competes(out, group))
         return false;
     out->level = findings_dearest_level(group);
     const bool framed = group->cost.framed * 2 > conflict &&
@@ -157,179 +172,20 @@ static bool is_conflict(struct finding *out, const struct findings_input *input,
     out->pattern = framed ? FINDINGS_PAGE_PLACEMENT : FINDINGS_SET_CONFLICTS;
     out->evictor = group->lead_evictor;
     out->gain = framed ? group->cost.framed : conflict;
-    out->scattered = is_irregular(group);
+    out->scattered = findings_is_irregular(input, group);
     if (!framed)
         findings_pad(out, input, group->access);
     return true;
 }
 
-/* ------------------------------------------------------------------ what is used of elements */
-
-/* Accesses of the group's loop and of those inside it, which go on in the same elements; those that are in no loop are
- * of one function. */
-static bool is_of(const struct group *group, const struct findings_input *input, const struct analyses_access *access)
-{
-    const struct analyses_loops_result *loops = &input->excerpts->loops;
-    const uint32_t loop = loops->loop_of[access->insn];
-    if (access->object != group->object)
-        return false;
-    if (group->loop != ANALYSES_NO_LOOP)
-        return analyses_loop_within(loops, loop, group->loop);
-    return loop == ANALYSES_NO_LOOP && findings_function(input, access->insn) == group->function;
-}
-
-/* Bytes of an element: of a site with many blocks those of one, else the grid that all accesses of the group fit; 0:
- * it is none. */
-static uint64_t judge_element_of(const struct findings_input *input, const struct group *group)
-{
-    const struct analyses_object *object = &input->profile->objects[group->object];
-    uint64_t grid = 0;
-    if (object->blocks > 1)
-        return object->bytes / object->blocks;
-    for (size_t i = 0; i < input->excerpts->access_count; i++)
-        if (is_of(group, input, &input->excerpts->accesses[i]))
-            grid = c2_divisor(input->excerpts->accesses[i].grid, grid);
-    return grid;
-}
-
-/* In each element, or, where the access comes to several places of one, as in an array within it, at all of them. */
-static void judge_use(uint8_t *used, const struct analyses_access *access, uint64_t element)
-{
-    const uint64_t grid = access->grid != 0 && access->grid < element ? access->grid : element;
-    for (uint64_t start = access->offset % grid; start < element; start += grid)
-        for (uint64_t k = 0; k < access->bytes; k++)
-            used[(start + k) % element / 8] |= (uint8_t)(1u << (start + k) % element % 8);
-}
-
-/* Bytes of an element that the loop's accesses use. */
-static uint64_t used_of(uint8_t *used, const struct findings_input *input, const struct group *group, uint64_t element)
-{
-    uint64_t count = 0;
-    for (size_t i = 0; i < input->excerpts->access_count; i++)
-        if (is_of(group, input, &input->excerpts->accesses[i]))
-            judge_use(used, &input->excerpts->accesses[i], element);
-    for (uint64_t i = 0; i < element; i++)
-        count += used[i / 8] >> i % 8 & 1;
-    return count;
-}
-
-static bool is_bit(const uint8_t *bits, uint64_t i) { return bits[i / 8] >> i % 8 & 1; }
-
-static bool repeats(const uint8_t *used, uint64_t element, uint64_t period)
-{
-    for (uint64_t i = period; i < element; i++)
-        if (is_bit(used, i) != is_bit(used, i - period))
-            return false;
-    return true;
-}
-
-/* Where a round of the loop does several elements (compilers unroll loops), the grid is a multiple of one: the least
- * part of it that what is used repeats. */
-static void find_period(struct finding *out)
-{
-    const uint64_t element = out->element_bytes;
-    for (uint64_t period = 1; period < element; period++) {
-        if (element % period != 0 || !repeats(out->used, element, period))
-            continue;
-        for (uint64_t i = period; i < element; i++)
-            out->used[i / 8] &= (uint8_t) ~(1u << i % 8);
-        out->used_bytes = out->used_bytes * period / element;
-        out->element_bytes = period;
-        return;
-    }
-}
-
-static uint64_t lines_used(const struct finding *of, uint64_t line_bytes)
-{
-    uint64_t count = 0, last = UINT64_MAX;
-    for (uint64_t i = 0; i < of->element_bytes; i++) {
-        count += is_bit(of->used, i) && i / line_bytes != last;
-        last = is_bit(of->used, i) ? i / line_bytes : last;
-    }
-    return count;
-}
-
-/* Bytes from one element to the next: blocks of the heap lie in chunks of their own. */
-static uint64_t judge_pitch(const struct findings_input *input, const struct finding *finding, uint64_t element)
-{
-    if (input->profile->objects[finding->object].blocks <= 1)
-        return element;
-    const uint64_t chunk = c2_align_up(element + CHUNK_HEADER, CHUNK_GRID);
-    return chunk < LEAST_CHUNK ? LEAST_CHUNK : chunk;
-}
-
-/* The cost with elements that have only what is used of them. */
-static uint64_t packed_cost(const struct finding *finding, const struct findings_input *input)
-{
-    const uint64_t line = input->machine->line_bytes, pitch = judge_pitch(input, finding, finding->element_bytes);
-    const uint64_t now = pitch < line ? pitch : line * lines_used(finding, line);
-    return (uint64_t)((double)finding->cost * (double)judge_pitch(input, finding, finding->used_bytes) / (double)now);
-}
-
-/* Whether the declaration of an element has a part that can go by itself: a field that is not used, or of an array
- * some. */
-static bool can_split(const struct finding *finding, const struct findings_input *input)
-{
-    bool pointed;
-    const struct loader_type_id type = findings_type(input->symbols, &input->profile->objects[finding->object],
-                                                     &pointed);
-    const struct loader_struct *of = type.module ? loader_struct_of(input->symbols, type, pointed) : NULL;
-    if (!of || of->bytes != finding->element_bytes)
-        return true;
-    for (uint32_t i = 0; i < of->field_count; i++) {
-        const struct loader_field *field = &of->fields[i];
-        uint64_t used = 0;
-        for (uint32_t k = field->start; k < field->start + field->bytes; k++)
-            used += is_bit(finding->used, k);
-        if (used == 0 || (used < field->bytes && loader_array_of(input->symbols, field->type, false)))
-            return true;
-    }
-    return false;
-}
-
-/* Headers and free blocks of the heap, and frames, are of no type. */
-static bool has_elements(const struct analyses_object *object)
-{
-    return (object->kind != ANALYSES_HEAP || object->site.v != 0) && (object->kind != ANALYSES_STACK || object->local);
-}
-
-/* Whether the declaration of an array of numbers has something of this size, where it is known: an element, a row. What
- * it has not is a matter of how the loop goes through it. */
-static bool is_declared(const struct findings_input *input, const struct analyses_object *object, uint64_t bytes)
-{
-    bool pointed;
-    const struct loader_type_id type = findings_type(input->symbols, object, &pointed);
-    if (!type.module || object->blocks > 1)
-        return true;
-    const struct loader_array *array = loader_array_of(input->symbols, type, pointed);
-    if (!array || array->pointed || array->count == 0 || loader_struct_of(input->symbols, type, pointed))
-        return true;
-    for (uint32_t i = 0; i < array->count; i++)
-        if (loader_array_step(array, i) == bytes)
-            return true;
-    return false;
-}
-
-static bool measure_element(struct finding *out, const struct findings_input *input, const struct group *group)
-{
-    if (!group->access || !has_elements(&input->profile->objects[group->object]))
-        return false;
-    const uint64_t element = judge_element_of(input, group);
-    if (element == 0 || element > FINDINGS_ELEMENT)
-        return false;
-    out->element_bytes = element;
-    out->used_bytes = used_of(out->used, input, group, element);
-    if (!is_irregular(group)) /* else the code comes to one element at a time */
-        find_period(out);
-    return is_declared(input, &input->profile->objects[group->object], out->element_bytes);
-}
+/* ------------------------------------------------------------------ elements */
 
 static bool is_partial(struct finding *out, const struct findings_input *input, const struct group *group)
 {
-    if (!measure_element(out, input, group) || out->used_bytes * 4 > out->element_bytes * 3)
+    if (!findings_measure_element(out, input, group) || out->used_bytes * 4 > out->element_bytes * 3)
         return false;
-    const uint64_t left = packed_cost(out, input);
-    if (left > out->cost * WORTHWHILE || !can_split(out, input))
+    const uint64_t left = findings_packed_cost(out, input, out->used_bytes);
+    if (left > out->cost * WORTHWHILE || !findings_can_split(out, input))
         return false;
     out->pattern = FINDINGS_PARTIAL_LINES;
     out->gain = out->cost - left;
@@ -338,15 +194,15 @@ static bool is_partial(struct finding *out, const struct findings_input *input, 
 
 static bool is_chase(struct finding *out, const struct findings_input *input, const struct group *group)
 {
-    if (!is_irregular(group) || !has_elements(&input->profile->objects[group->object]))
+    if (!findings_is_irregular(input, group) || !findings_has_elements(&input->profile->objects[group->object]))
         return false;
-    const uint64_t grid = judge_element_of(input, group),
+    const uint64_t grid = findings_element_of(input, group),
                    least = group->loop == ANALYSES_NO_LOOP ? LONE_GRID : NODE_GRID;
     const bool chases = group->walked || findings_chases(input, input->profile->rows[group->lead].insn, group->loop);
     if ((grid != 0 && grid < least) || !chases)
         return false;
     out->pattern = FINDINGS_POINTER_CHASING;
-    measure_element(out, input, group);
+    findings_measure_element(out, input, group);
     const uint64_t line = input->machine->line_bytes;
     const uint64_t node = out->element_bytes == 0 || out->element_bytes > line ? line : out->element_bytes;
     out->gain = out->cost - (uint64_t)((double)out->cost * (double)node / (double)line);
@@ -372,7 +228,7 @@ double findings_passes(const struct findings_input *input, const struct group *g
     const struct analyses_insn *insn = &input->profile->insns[row->insn];
     const struct analyses_object *object = &input->profile->objects[group->object];
     int64_t step;
-    if (!group->access || !findings_step(group->access, 0, &step) || step == 0 || object->bytes == 0)
+    if (!group->access || !goes_on(input, group->access, &step) || step == 0 || object->bytes == 0)
         return 0;
     return (double)(insn->reads + insn->writes) * findings_share_of(input->excerpts, group->access) *
            (double)llabs(step) / (double)object->bytes;
@@ -415,7 +271,7 @@ static void judge_order(struct finding *out, const struct findings_input *input,
 {
     out->passes = findings_passes(input, group);
     out->level = findings_dearest_level(group);
-    if (is_irregular(group)) {
+    if (findings_is_irregular(input, group)) {
         out->pattern = FINDINGS_SCATTERED;
     } else if (out->passes > FINDINGS_ONE_WALK && group->cost.capacity > group->cost.cold) {
         out->pattern = FINDINGS_CAPACITY;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * nest: what two loops of a nest would spare if they were swapped.
+ * nest: what two loops of a nest would spare if they were swapped, or gone through in blocks.
  *
  * Model
  *   The accesses of the innermost loop, as the excerpts have shown them, are made again: each at its object's start,
  *   its first offset, and for each loop around it the step times the round. Steps that are not known are 0. A loop has
  *   as many rounds as its first instruction ran more often than it was entered: as often as the instruction in front of
  *   it ran, where the one behind the loop ran as often; else as often as that of the loop around it, or that of the
- *   function, did. Once the loops are as they are and once the two are swapped; each time with caches and TLBs of the
- *   run's machine that begin empty, physical addresses being the virtual ones.
+ *   function, did. Once the loops are as they are, once the two are swapped, and once they go through blocks of so many
+ *   rounds of each that whole lines are used; each time with caches and TLBs of the run's machine that begin empty,
+ *   physical addresses being the virtual ones. Blocks are the remedy where they spare more than the swap by one part in
+ *   NOTABLE of the cost.
  *   A sweep is one execution of the outer one of the two. A second sweep goes on as the loop around does, and
  *   costs what all but the first cost; where hardly any miss of the run was cold it stands for the first one too.
  *   Sweeps of more than MOST_ACCESSES are cut there, and there is no second one: then costs are those of an access, and
@@ -21,15 +23,21 @@
  *   Accesses outside of the innermost loop. Walks that go through the caches. What frames do to physically indexed
  *   levels. Loops whose bounds depend on another's round. Whether the program's meaning allows the swap.
  */
+#include <stdlib.h>
+
 #include "findings/findings_priv.h"
 
 #define MOST_ACCESSES 150000u
 #define REFERENCES 64u /* of a loop; further ones are left out */
 #define LONGEST 15u    /* bytes of an instruction */
 #define COLD_SHARE 10u /* one part of the cost: fewer are hardly any */
+#define NOTABLE 10u
+#define LEAST_TILE 4u
+#define MOST_TILE 32u
 
 struct reference {
     uint64_t first; /* address of the first round */
+    uint64_t past;  /* bytes by which the object's first reference begins behind a line */
     int64_t step[EXCERPTS_DEPTH];
     uint32_t object;
     bool write;
@@ -43,6 +51,8 @@ struct nest {
     struct caches_costs costs;
     uint64_t rounds[EXCERPTS_DEPTH]; /* [0] of the innermost loop */
     unsigned with;                   /* the depth of the other one */
+    unsigned order[EXCERPTS_DEPTH];  /* depths, the one that turns fastest first; */
+    uint32_t tile;                   /* the first and the other one in blocks of so many rounds each; 0: in none */
     uint64_t sweeps;                 /* of the run */
     uint64_t bytes;                  /* of all objects of the loop */
     bool warm;                       /* hardly any miss of the run was cold */
@@ -104,12 +114,13 @@ uint64_t findings_rounds(const struct findings_input *input, uint32_t loop)
     return runs < entries ? 1 : (runs + entries / 2) / entries;
 }
 
-static bool has_object(const struct nest *nest, uint32_t object)
+/* NULL: there is none yet. */
+static const struct reference *first_of(const struct nest *nest, uint32_t object)
 {
     for (uint32_t i = 0; i < nest->count; i++)
         if (nest->references[i].object == object)
-            return true;
-    return false;
+            return &nest->references[i];
+    return NULL;
 }
 
 static void add_reference(struct nest *nest, const struct analyses_access *access)
@@ -117,10 +128,13 @@ static void add_reference(struct nest *nest, const struct analyses_access *acces
     const struct analyses_profile_result *profile = nest->input->profile;
     if (nest->count == REFERENCES)
         return;
-    if (!has_object(nest, access->object))
+    const uint64_t first = profile->objects[access->object].base + access->anchor;
+    const struct reference *known = first_of(nest, access->object);
+    if (!known)
         nest->bytes += profile->objects[access->object].bytes;
     struct reference *reference = &nest->references[nest->count++];
-    *reference = (struct reference){.first = profile->objects[access->object].base + access->anchor,
+    *reference = (struct reference){.first = first,
+                                    .past = known ? known->past : first % nest->machine.line_bytes,
                                     .object = access->object,
                                     .write = access->writes != 0,
                                     .pc = profile->insns[access->insn].pc};
@@ -193,12 +207,13 @@ static enum c2_status access(struct nest *nest, struct reference *reference, uin
     return status;
 }
 
-/* One round of the innermost loop; addresses are those of a program's half of the address space. */
+/* One round of the innermost loop; addresses are those of a program's half of the address space. Blocks begin where
+ * lines do, as they do from the first round of the loops on. */
 static enum c2_status round_of(struct nest *nest, const uint64_t at[EXCERPTS_DEPTH], struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < nest->count && status == C2_OK; i++) {
-        uint64_t va = nest->references[i].first;
+        uint64_t va = nest->references[i].first - (nest->tile != 0 ? nest->references[i].past : 0);
         for (unsigned depth = 0; depth < EXCERPTS_DEPTH; depth++)
             va += (uint64_t)nest->references[i].step[depth] * at[depth];
         status = access(nest, &nest->references[i], va & (((uint64_t)1 << 47) - 1), err);
@@ -206,20 +221,49 @@ static enum c2_status round_of(struct nest *nest, const uint64_t at[EXCERPTS_DEP
     return status;
 }
 
-/* The next round; order: depths, the one that turns fastest first. False: the sweep is over. */
-static bool turn(const struct nest *nest, const unsigned order[EXCERPTS_DEPTH], uint64_t at[EXCERPTS_DEPTH])
+/* The next round of a loop within its block; false: the block is over, and it is where that began. */
+static bool turn_in_block(const struct nest *nest, unsigned depth, uint64_t at[EXCERPTS_DEPTH])
 {
+    const uint64_t next = at[depth] + 1;
+    if (next < nest->rounds[depth] && next % nest->tile != 0)
+        at[depth] = next;
+    else
+        at[depth] -= at[depth] % nest->tile;
+    return at[depth] == next;
+}
+
+/* The first round of the next block of a loop; false: there is none, and it begins again. */
+static bool turn_block(const struct nest *nest, unsigned depth, uint64_t at[EXCERPTS_DEPTH])
+{
+    at[depth] += nest->tile;
+    if (at[depth] < nest->rounds[depth])
+        return true;
+    at[depth] = 0;
+    return false;
+}
+
+/* The next round; false: the sweep is over. */
+static bool turn(const struct nest *nest, uint64_t at[EXCERPTS_DEPTH])
+{
+    if (nest->tile != 0 && (turn_in_block(nest, 0, at) || turn_in_block(nest, nest->with, at)))
+        return true;
     for (unsigned i = 0; i <= nest->with; i++) {
-        if (++at[order[i]] < nest->rounds[order[i]])
+        const unsigned depth = nest->order[i];
+        if (nest->tile != 0 && (depth == 0 || depth == nest->with)) {
+            if (turn_block(nest, depth, at))
+                return true;
+            continue;
+        }
+        if (++at[depth] < nest->rounds[depth])
             return true;
-        at[order[i]] = 0;
+        at[depth] = 0;
     }
     return false;
 }
 
 /* *rounds: how many it had. */
-static enum c2_status nest_sweep(struct nest *nest, const unsigned order[EXCERPTS_DEPTH], uint64_t number,
-                                 uint64_t most, uint64_t *rounds, struct c2_error *err)
+static enum c2_status nest_sweep(struct nest *nest, uint64_t number, uint64_t most, uint64_t *rounds,
+                                 struct c2_error *err)
 {
     uint64_t at[EXCERPTS_DEPTH] = {0};
     enum c2_status status = C2_OK;
@@ -229,7 +273,7 @@ static enum c2_status nest_sweep(struct nest *nest, const unsigned order[EXCERPT
     do {
         status = round_of(nest, at, err);
         ++*rounds;
-    } while (status == C2_OK && *rounds < most && turn(nest, order, at));
+    } while (status == C2_OK && *rounds < most && turn(nest, at));
     return status;
 }
 
@@ -256,8 +300,7 @@ static uint64_t rounds_of_sweep(const struct nest *nest, uint64_t most)
     return rounds < most ? rounds : most;
 }
 
-static enum c2_status nest_simulate(struct nest *nest, const unsigned order[EXCERPTS_DEPTH], struct outcome *out,
-                                    struct c2_error *err)
+static enum c2_status nest_simulate(struct nest *nest, struct outcome *out, struct c2_error *err)
 {
     const uint64_t most = MOST_ACCESSES / nest->count, all = rounds_of_sweep(nest, UINT64_MAX >> 1);
     const bool again = all <= most && nest->sweeps > 1;
@@ -266,11 +309,11 @@ static enum c2_status nest_simulate(struct nest *nest, const unsigned order[EXCE
     *out = (struct outcome){{0}};
     enum c2_status status = open_machine(nest, err);
     if (status == C2_OK)
-        status = nest_sweep(nest, order, 0, most, &rounds, err);
+        status = nest_sweep(nest, 0, most, &rounds, err);
     if (status == C2_OK)
         take_cycles(nest, out, first / (double)rounds);
     if (status == C2_OK && again)
-        status = nest_sweep(nest, order, 1, most, &rounds, err);
+        status = nest_sweep(nest, 1, most, &rounds, err);
     if (status == C2_OK && again)
         take_cycles(nest, out, (1 - first) / (double)rounds);
     close_machine(nest);
@@ -314,10 +357,48 @@ static uint64_t gain_of(const struct nest *nest, const struct finding *finding, 
     return (uint64_t)((double)finding->cost * spared / before);
 }
 
+uint32_t findings_tile(const struct findings_input *input, uint32_t loop, unsigned depth)
+{
+    const struct findings_accesses accesses = findings_accesses_of(input, loop, FINDINGS_NOBODY);
+    const uint64_t line = input->machine->line_bytes;
+    uint64_t tile = LEAST_TILE;
+    for (size_t i = 0; i < accesses.count; i++) {
+        const unsigned depths[] = {0, depth};
+        for (unsigned k = 0; k < 2; k++) {
+            int64_t step;
+            if (findings_step(findings_access(&accesses, i), depths[k], &step) && step != 0 &&
+                line / (uint64_t)llabs(step) > tile)
+                tile = line / (uint64_t)llabs(step);
+        }
+    }
+    return (uint32_t)(tile < MOST_TILE ? tile : MOST_TILE);
+}
+
+/* The loops as they are, swapped, and in blocks. */
+static enum c2_status try_nest(struct nest *nest, struct finding *finding, struct c2_error *err)
+{
+    struct outcome now, swapped, tiled;
+    enum c2_status status = nest_simulate(nest, &now, err);
+    nest->order[0] = nest->with;
+    nest->order[nest->with] = 0;
+    if (status == C2_OK)
+        status = nest_simulate(nest, &swapped, err);
+    nest->order[0] = 0;
+    nest->order[nest->with] = nest->with;
+    nest->tile = findings_tile(nest->input, finding->loop, nest->with);
+    if (status == C2_OK)
+        status = nest_simulate(nest, &tiled, err);
+    if (status != C2_OK)
+        return status;
+    const uint64_t by_swap = gain_of(nest, finding, &now, &swapped), by_tile = gain_of(nest, finding, &now, &tiled);
+    const bool tile = by_tile > by_swap + finding->cost / NOTABLE;
+    finding->tile = tile ? nest->tile : 0;
+    finding->gain = tile ? by_tile : by_swap;
+    return C2_OK;
+}
+
 enum c2_status findings_swap(struct finding *finding, const struct findings_input *input, struct c2_error *err)
 {
-    unsigned order[EXCERPTS_DEPTH] = {0, 1, 2, 3};
-    struct outcome now, then;
     struct nest *nest = c2_calloc(1, sizeof *nest);
     if (!nest)
         return c2_fail_memory(err, "the findings");
@@ -325,18 +406,11 @@ enum c2_status findings_swap(struct finding *finding, const struct findings_inpu
     nest->machine = *input->machine;
     nest->machine.cores = 1;
     nest->costs = caches_costs(input->machine);
+    for (unsigned depth = 0; depth < EXCERPTS_DEPTH; depth++)
+        nest->order[depth] = depth;
     nest_describe(nest, input, finding);
     nest->warm = finding->parts.cold * COLD_SHARE < finding->cost;
-    enum c2_status status = C2_OK;
-    if (nest->count != 0) {
-        status = nest_simulate(nest, order, &now, err);
-        order[0] = nest->with;
-        order[nest->with] = 0;
-        if (status == C2_OK)
-            status = nest_simulate(nest, order, &then, err);
-        if (status == C2_OK)
-            finding->gain = gain_of(nest, finding, &now, &then);
-    }
+    const enum c2_status status = nest->count == 0 ? C2_OK : try_nest(nest, finding, err);
     c2_free(nest);
     return status;
 }

@@ -12,7 +12,8 @@
  *   translations      The object in pages of 2 MiB. Not of a site with many blocks: to have these in large pages is to
  *                     have all of the heap there, and by themselves they would leave the lines that they share.
  *   false sharing     Each core's part a line.
- *   partial lines     The bytes of elements that the finding's loop uses, in an array of their own.
+ *   partial lines     The bytes of elements that the finding's loops use, in an array of their own. Not each field
+ *                     in one of its own.
  *   pointer chasing   Nodes in the order in which the finding's instruction comes to them first: of a site with many
  *                     blocks these, side by side as in a pool; else elements of the array.
  *   capacity          A level that holds the loops' objects beside what it has held: what work in blocks finds there
@@ -147,6 +148,8 @@ static void wish_remedies(struct wishes *wishes)
         wish_apart(wishes);
         break;
     case FINDINGS_PARTIAL_LINES:
+        if (wishes->of->by_field)
+            break;
         wish(wishes, &(struct analyses_wish){.means = ANALYSES_SPLIT,
                                              .element_bytes = wishes->of->element_bytes,
                                              .apart = wishes->of->used});

@@ -6,6 +6,8 @@
  *   What waiting for lines of other cores costs is known by object (its rows); of how many misses bytes overlapped is
  *   the caches' count by object (coherence.c). The cost is divided as the misses are. Where false sharing ends when
  *   each core's part has a line of its own, that spares its cost; a sum for each thread spares that of true sharing.
+ *   Where most of that is of bytes that one core writes and others read, these are handed over, and a sum would be no
+ *   remedy: two at a time spare half of it, and more of them more.
  */
 #include "findings/findings_priv.h"
 
@@ -48,7 +50,8 @@ static void findings_sharing_add(struct findings *to, const struct findings_inpu
     finding.cost = (uint64_t)((double)taken->cycles * (double)misses / (double)all);
     finding.parts.coherence = finding.cost;
     finding.padding = object->padding;
-    finding.gain = finding.cost;
+    finding.handed_over = is_true && object->handed_over * 2 > misses;
+    finding.gain = finding.handed_over ? finding.cost / 2 : finding.cost;
     finding.gained = FINDINGS_ESTIMATED;
     to->list[to->count++] = finding;
 }

@@ -287,6 +287,8 @@ static void add_evidence(struct document *d, const struct telling *t)
         doc_words(d, DOC_JSON, "step", "%" PRId64, of->step);
     if (of->with_step != 0)
         doc_words(d, DOC_JSON, "with_step", "%" PRId64, of->with_step);
+    if (of->tile != 0)
+        doc_count(d, DOC_JSON, "tile", of->tile);
     if (report_finding_loop_line(t, of->loop) != 0)
         doc_count(d, DOC_JSON, "loop_line", (uint64_t)report_finding_loop_line(t, of->loop));
     if (report_finding_loop_line(t, of->with) != 0)
@@ -296,6 +298,12 @@ static void add_evidence(struct document *d, const struct telling *t)
     if (of->element_bytes != 0) {
         doc_count(d, DOC_JSON, "element_bytes", of->element_bytes);
         doc_count(d, DOC_JSON, "used_bytes", of->used_bytes);
+    }
+    if (of->handed_over)
+        doc_flag(d, DOC_JSON, "handed_over", true);
+    if (of->loops > 1) {
+        doc_count(d, DOC_JSON, "places", of->loops);
+        doc_flag(d, DOC_JSON, "by_field", of->by_field);
     }
     if (of->passes != 0)
         doc_decimal(d, DOC_JSON, "passes", of->passes);

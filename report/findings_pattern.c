@@ -31,13 +31,16 @@ uint64_t report_finding_level_bytes(const struct telling *t)
 
 static void say_conflicts(struct c2_words *words, const struct telling *t)
 {
-    char step[FINDING_DIGITS];
+    char apart[FINDING_DIGITS];
+    const bool longer = (uint64_t)llabs(t->of->step) >= t->run->sim.machine->line_bytes;
     c2_say(words, "%s of %s compete for few sets of %s while others are idle",
            t->of->scattered ? "places in no order" : "lines", t->object, report_finding_level(t));
     if (t->of->evictor != FINDINGS_NOBODY && t->of->evictor != t->of->object)
         c2_say(words, ", mostly with %s", t->evictor);
-    else if (t->of->step != 0)
-        c2_say(words, ", in steps of %s B", c2_group_digits(step, (uint64_t)llabs(t->of->step)));
+    else if (longer)
+        c2_say(words, ", in steps of %s B", c2_group_digits(apart, (uint64_t)llabs(t->of->step)));
+    else if (t->of->row_bytes != 0)
+        c2_say(words, ", %s B apart", c2_group_digits(apart, t->of->row_bytes));
 }
 
 /* Of all objects that the finding is about; UINT64_MAX: there are too many. */
@@ -182,11 +185,20 @@ const char *report_finding_unit(const struct telling *t)
     return t->of->loop == ANALYSES_NO_LOOP ? "function" : "loop";
 }
 
-/* "x, y (16 of 96 B)" */
+/* "this loop and 2 other places use 40 of the 144 B of each element of swarm" */
 static void say_used(struct c2_words *words, const struct telling *t)
 {
-    c2_say(words, "this %s uses %" PRIu64 " of the %" PRIu64 " B of each %s of %s", report_finding_unit(t),
-           t->of->used_bytes, t->of->element_bytes, report_finding_has_blocks(t) ? "block" : "element", t->object);
+    const uint32_t others = t->of->loops < 2 ? 0 : t->of->loops - 1;
+    const char *places = others == 1 ? "place" : "places";
+    c2_say(words, "this %s ", report_finding_unit(t));
+    if (others != 0 && !t->of->by_field)
+        c2_say(words, "and %" PRIu32 " other %s ", others, places);
+    c2_say(words, "%s %" PRIu64 " of the %" PRIu64 " B of each %s of %s",
+           others != 0 && !t->of->by_field ? "use" : "uses", t->of->used_bytes, t->of->element_bytes,
+           report_finding_has_blocks(t) ? "block" : "element", t->object);
+    if (t->of->by_field)
+        c2_say(words, ", and %" PRIu32 " other %s other bytes of it", others,
+               others == 1 ? "place uses" : "places use");
 }
 
 static void say_pages(struct c2_words *words, const struct telling *t)
@@ -317,8 +329,9 @@ void report_finding_add_pattern(struct c2_words *words, const struct telling *t)
                c2_group_digits(count, t->of->misses));
         break;
     case FINDINGS_TRUE_SHARING:
-        c2_say(words, "cores take lines of %s from each other for the same bytes, %s times", t->object,
-               c2_group_digits(count, t->of->misses));
+        c2_say(words, "cores take lines of %s from each other for the same bytes, %s times%s", t->object,
+               c2_group_digits(count, t->of->misses),
+               t->of->handed_over ? ": each byte is written by one core and read by others" : "");
         break;
     case FINDINGS_INSTRUCTION_CACHE:
         findings_say_code(words, t);

@@ -29,12 +29,23 @@ static const struct loader_struct *findings_struct_of(const struct telling *t)
     return of && of->bytes == t->of->element_bytes ? of : NULL;
 }
 
+/* C++: it stays where the object is. */
+static bool is_virtual_table(const struct loader_field *field) { return strncmp(field->name, "_vptr.", 6) == 0; }
+
+static bool has_virtual_table(const struct loader_struct *of)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < of->field_count; i++)
+        has |= is_virtual_table(&of->fields[i]);
+    return has;
+}
+
 static void say_fields(struct c2_words *words, const struct telling *t, const struct loader_struct *of)
 {
     uint32_t said = 0;
     c2_say(words, "{");
     for (uint32_t i = 0; i < of->field_count; i++) {
-        if (!findings_is_used(t->of, of->fields[i].start, of->fields[i].bytes))
+        if (is_virtual_table(&of->fields[i]) || !findings_is_used(t->of, of->fields[i].start, of->fields[i].bytes))
             continue;
         if (said < FIELDS)
             c2_say(words, "%s%s", said == 0 ? "" : ", ", of->fields[i].name);
@@ -43,21 +54,37 @@ static void say_fields(struct c2_words *words, const struct telling *t, const st
     c2_say(words, "%s}", said > FIELDS ? ", ..." : "");
 }
 
+static void say_split_fields(struct c2_words *words, const struct telling *t, const struct loader_struct *of)
+{
+    const char *name = strstr(of->name, "{...}") ? t->object : of->name;
+    const char *whither = report_finding_has_blocks(t) ? "blocks" : "an array";
+    const bool stays = has_virtual_table(of);
+    if (stays)
+        c2_say(words, "move the fields of %s other than ", name);
+    else
+        c2_say(words, "split ");
+    say_fields(words, t, of);
+    if (stays)
+        c2_say(words, " into %s of their own", whither);
+    else
+        c2_say(words, " of %s from its other fields, into %s of their own", name, whither);
+}
+
 static void say_split(struct c2_words *words, const struct telling *t)
 {
     const struct loader_struct *of = findings_struct_of(t);
-    c2_say(words, "split ");
-    if (of) {
-        say_fields(words, t, of);
-        c2_say(words, " of %s from its other fields, into %s of their own",
-               strstr(of->name, "{...}") ? t->object : of->name, report_finding_has_blocks(t) ? "blocks" : "an array");
-    } else if (report_finding_has_blocks(t)) {
-        c2_say(words, "what this %s uses of a block from the rest, into smaller blocks of its own",
-               report_finding_unit(t));
-    } else {
-        c2_say(words, "what this %s uses of an element of %s from the rest, into an array of its own",
-               report_finding_unit(t), t->object);
-    }
+    const char *users = t->of->loops > 1                  ? "these places use"
+                        : t->of->loop == ANALYSES_NO_LOOP ? "this function uses"
+                                                          : "this loop uses";
+    if (t->of->by_field)
+        c2_say(words, "keep each field of %s that they use in an array of its own",
+               of && !strstr(of->name, "{...}") ? of->name : t->object);
+    else if (of)
+        say_split_fields(words, t, of);
+    else if (report_finding_has_blocks(t))
+        c2_say(words, "split what %s of a block from the rest, into smaller blocks of its own", users);
+    else
+        c2_say(words, "split what %s of an element of %s from the rest, into an array of its own", users, t->object);
 }
 
 /* The function that the outer loop is in, where that is a caller of the inner one's; else NULL. */
@@ -81,6 +108,15 @@ static void say_swap(struct c2_words *words, const struct telling *t)
     const int inner = report_finding_loop_line(t, t->of->loop), outer = report_finding_loop_line(t, t->of->with);
     char name[FINDING_NAME_BYTES];
     const char *caller = caller_with_loop(name, sizeof name, t);
+    if (t->of->tile != 0) {
+        if (inner != 0 && outer != 0 && inner != outer)
+            c2_say(words, "go through the loops of lines %d and %d", outer, inner);
+        else
+            c2_say(words, "go through the two loops");
+        c2_say(words, " in blocks of %" PRIu32 " by %" PRIu32 " rounds, which spares more than to swap them",
+               t->of->tile, t->of->tile);
+        return;
+    }
     if (inner != 0 && outer != 0 && inner != outer)
         c2_say(words, "swap the loop of line %d with that of line %d", inner, outer);
     else
@@ -338,7 +374,11 @@ void report_finding_add_remedy(struct c2_words *words, const struct telling *t)
         say_apart(words, t);
         break;
     case FINDINGS_TRUE_SHARING:
-        c2_say(words, "let each thread have a sum or part of its own, and put them together at the end");
+        if (t->of->handed_over)
+            c2_say(words, "hand over many at a time, let each thread keep a copy of what it has seen, and put what "
+                          "different threads write on lines of their own");
+        else
+            c2_say(words, "let each thread have a sum or part of its own, and put them together at the end");
         break;
     case FINDINGS_INSTRUCTION_CACHE:
         if (report_finding_all_cold(t->of))

@@ -136,6 +136,32 @@ static void long_steps_inside_short_ones(void **state)
     findings_destroy(findings);
 }
 
+/* Another object, 16 sets from the first one, is gone through the other way: 13 lines of each of 10 rows, 196 each,
+ * whatever the order. Swapped, the 10 lines of a column compete for 8 ways, and the other 870 accesses cost 8: of the
+ * 28,800 that the first one is spared 21,840 remain. In blocks of 8 by 8 each line of both is used whole. */
+static void long_steps_either_way(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    missed(&w, 0, 0, 1000, 0);
+    steps(&w.accesses[0], 4096, 8);
+    steps(&w.accesses[2], 8, 4096);
+    w.loop_of[2] = 0;
+    w.objects[2].base = 1024;
+    struct findings *findings = found(&w);
+    assert_int_equal(1, findings->count);
+    must(&findings->list[0], FINDINGS_LOOP_ORDER, 0x1000, 8000, SWAPPED);
+    assert_int_equal(8, findings->list[0].tile);
+    findings_destroy(findings);
+    w.accesses[2].reads = 100; /* too seldom to be of the nest: the swap spares as much */
+    w.loops[0].iterations = 1000;
+    findings = found(&w);
+    must(&findings->list[0], FINDINGS_LOOP_ORDER, 0x1000, 8000, SWAPPED);
+    assert_int_equal(0, findings->list[0].tile);
+    findings_destroy(findings);
+}
+
 /* Four lines of a set of 8 ways stay where they are: there is nothing to swap for, and conflicts are what is left. */
 static void a_nest_that_fits_is_no_matter_of_order(void **state)
 {
@@ -199,8 +225,8 @@ static void entries_by_the_code_around(void **state)
     assert_int_equal(40, findings_rounds(&w.input, 1));
 }
 
-/* Another object of the loop goes the other way: swapped loops would only change places. */
-static void a_transposition_is_no_matter_of_order(void **state)
+/* Another object of the loop goes the other way: swapped loops would only change places, and longer rows help. */
+static void a_transposition_with_conflicts(void **state)
 {
     struct world w;
     (void)state;
@@ -395,6 +421,69 @@ static void bytes_that_are_not_used(void **state)
     findings_destroy(findings);
 }
 
+/* Two loops side by side that go through one object of such elements, each a thousand misses. */
+static void two_loops(struct world *w, uint64_t element)
+{
+    begin(w);
+    w->loops[0].parent = ANALYSES_NO_LOOP;
+    w->loops[0].depth = 1;
+    w->rows[1].object = w->accesses[1].object = 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        missed(w, i, 1000, 0, 0);
+        steps(&w->accesses[i], (int64_t)element, 0);
+        w->accesses[i].grid = element;
+    }
+}
+
+/* Each loop uses 8 bytes. Of 64, splits of their own would leave an eighth, and one of both a quarter; of 32 they would
+ * leave a quarter, and one of both half: then each has an array of its own. */
+static void one_split_for_two_loops(void **state)
+{
+    struct world w;
+    (void)state;
+    two_loops(&w, 64);
+    w.accesses[1].offset = 32;
+    struct findings *findings = found(&w);
+    assert_int_equal(1, findings->count);
+    must(&findings->list[0], FINDINGS_PARTIAL_LINES, 0x1000, 16000, 12000);
+    assert_true(findings->list[0].loops == 2 && !findings->list[0].by_field && findings->list[0].used_bytes == 16);
+    assert_true(findings->list[0].used[0] == 0xff && findings->list[0].used[1] == 0 &&
+                findings->list[0].used[4] == 0xff);
+    findings_destroy(findings);
+    two_loops(&w, 32);
+    w.accesses[1].offset = 16;
+    findings = found(&w);
+    assert_int_equal(1, findings->count);
+    must(&findings->list[0], FINDINGS_PARTIAL_LINES, 0x1000, 16000, 12000);
+    assert_true(findings->list[0].loops == 2 && findings->list[0].by_field && findings->list[0].used_bytes == 8);
+    findings_destroy(findings);
+}
+
+/* Blocks of 64 bytes: chunks of 32 for 8 or 16 of them, of 48 for 40. The first loop alone is spared half, the second a
+ * quarter; both together no more than the first alone. */
+static void blocks_that_two_loops_split(void **state)
+{
+    struct world w;
+    (void)state;
+    two_loops(&w, 64);
+    w.objects[0].kind = ANALYSES_HEAP;
+    w.objects[0].site.v = 0x5000;
+    w.objects[0].blocks = w.objects[0].bytes / 64;
+    w.accesses[1].offset = 8;
+    struct findings *findings = found(&w);
+    assert_int_equal(1, findings->count);
+    must(&findings->list[0], FINDINGS_PARTIAL_LINES, 0x1000, 16000, 8000);
+    assert_true(findings->list[0].loops == 2 && !findings->list[0].by_field);
+    findings_destroy(findings);
+    w.accesses[1].offset = 0;
+    w.accesses[1].bytes = 40;
+    findings = found(&w);
+    assert_int_equal(2, findings->count);
+    must(&findings->list[0], FINDINGS_PARTIAL_LINES, 0x1000, 8000, 4000);
+    must(&findings->list[1], FINDINGS_PARTIAL_LINES, 0x2000, 8000, 2000);
+    findings_destroy(findings);
+}
+
 /* Blocks of 32 bytes lie in chunks of 48, those of 8 bytes would in 32: what is left is 32 of 48. There are no smaller
  * chunks than these. */
 static void blocks_lie_in_chunks(void **state)
@@ -567,6 +656,25 @@ static void distances_that_were_measured(void **state)
     row.code = true;
     findings = found(&w);
     assert_int_equal(findings->list[0].fits_bytes, 0);
+    findings_destroy(findings);
+}
+
+/* Rounds in no order, but each time that the loop is entered 8 bytes on: several places side by side, each gone through
+ * twice. */
+static void several_places_side_by_side(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    missed(&w, 0, 0, 1000, 0);
+    w.objects[0].bytes = 4000;
+    w.accesses[0].step[0] = (struct analyses_step){512, 300, 900};
+    struct findings *findings = found(&w);
+    must(&findings->list[0], FINDINGS_SCATTERED, 0x1000, 8000, 0);
+    findings_destroy(findings);
+    w.accesses[0].step[1] = (struct analyses_step){8, 90, 90};
+    findings = found(&w);
+    must(&findings->list[0], FINDINGS_CAPACITY, 0x1000, 8000, 8000);
     findings_destroy(findings);
 }
 
@@ -973,7 +1081,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(long_steps_inside_short_ones),
-        cmocka_unit_test(a_transposition_is_no_matter_of_order),
+        cmocka_unit_test(long_steps_either_way),
+        cmocka_unit_test(a_transposition_with_conflicts),
         cmocka_unit_test(conflicts_of_sets),
         cmocka_unit_test(who_evicts),
         cmocka_unit_test(rows_that_reach_few_sets),
@@ -981,12 +1090,15 @@ int main(void)
         cmocka_unit_test(conflicts_of_frames),
         cmocka_unit_test(bytes_that_are_not_used),
         cmocka_unit_test(bytes_that_others_use),
+        cmocka_unit_test(one_split_for_two_loops),
+        cmocka_unit_test(blocks_that_two_loops_split),
         cmocka_unit_test(blocks_lie_in_chunks),
         cmocka_unit_test(again_and_again_or_once),
         cmocka_unit_test(blocks_that_fit),
         cmocka_unit_test(rounds_that_go_on),
         cmocka_unit_test(distances_that_were_measured),
         cmocka_unit_test(no_order),
+        cmocka_unit_test(several_places_side_by_side),
         cmocka_unit_test(what_hardly_matters_stands_for_nothing),
         cmocka_unit_test(stores_past_the_caches),
         cmocka_unit_test(few_lines_stored_past_the_caches),
