@@ -125,8 +125,8 @@ bool findings_chases(const struct findings_input *input, uint32_t insn, uint32_t
  * anything. (nest.c) */
 enum c2_status findings_swap(struct finding *finding, const struct findings_input *input, struct c2_error *err);
 
-/* Rounds of a loop and of the one that is so many around it, of which blocks use whole lines of all that goes in steps
- * shorter than one. (nest.c) */
+/* Of a loop and the one that is so many around it, as the source has them: rounds of each in a block that uses whole
+ * lines of all that goes in steps shorter than one. (nest.c) */
 uint32_t findings_tile(const struct findings_input *input, uint32_t loop, unsigned depth);
 
 /* How many rounds the loop has each time that it is entered, in the mean. (nest.c) */

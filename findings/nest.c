@@ -9,8 +9,8 @@
  *   it ran, where the one behind the loop ran as often; else as often as that of the loop around it, or that of the
  *   function, did. Once the loops are as they are, once the two are swapped, and once they go through blocks of so many
  *   rounds of each that whole lines are used; each time with caches and TLBs of the run's machine that begin empty,
- *   physical addresses being the virtual ones. Blocks are the remedy where they spare more than the swap by one part in
- *   NOTABLE of the cost.
+ *   physical addresses being the virtual ones. Blocks are the remedy of transpositions, and where they spare more than the
+ *   swap by one part in NOTABLE of the cost.
  *   A sweep is one execution of the outer one of the two. A second sweep goes on as the loop around does, and
  *   costs what all but the first cost; where hardly any miss of the run was cold it stands for the first one too.
  *   Sweeps of more than MOST_ACCESSES are cut there, and there is no second one: then costs are those of an access, and
@@ -32,8 +32,8 @@
 #define LONGEST 15u    /* bytes of an instruction */
 #define COLD_SHARE 10u /* one part of the cost: fewer are hardly any */
 #define NOTABLE 10u
-#define LEAST_TILE 4u
-#define MOST_TILE 32u
+#define LEAST_BLOCK 4u
+#define MOST_BLOCK 32u
 
 struct reference {
     uint64_t first; /* address of the first round */
@@ -52,7 +52,7 @@ struct nest {
     uint64_t rounds[EXCERPTS_DEPTH]; /* [0] of the innermost loop */
     unsigned with;                   /* the depth of the other one */
     unsigned order[EXCERPTS_DEPTH];  /* depths, the one that turns fastest first; */
-    uint32_t tile;                   /* the first and the other one in blocks of so many rounds each; 0: in none */
+    uint64_t block[EXCERPTS_DEPTH];  /* rounds of a block of the first and of the other one; 0: there are none */
     uint64_t sweeps;                 /* of the run */
     uint64_t bytes;                  /* of all objects of the loop */
     bool warm;                       /* hardly any miss of the run was cold */
@@ -213,7 +213,7 @@ static enum c2_status round_of(struct nest *nest, const uint64_t at[EXCERPTS_DEP
 {
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < nest->count && status == C2_OK; i++) {
-        uint64_t va = nest->references[i].first - (nest->tile != 0 ? nest->references[i].past : 0);
+        uint64_t va = nest->references[i].first - (nest->block[0] != 0 ? nest->references[i].past : 0);
         for (unsigned depth = 0; depth < EXCERPTS_DEPTH; depth++)
             va += (uint64_t)nest->references[i].step[depth] * at[depth];
         status = access(nest, &nest->references[i], va & (((uint64_t)1 << 47) - 1), err);
@@ -225,17 +225,17 @@ static enum c2_status round_of(struct nest *nest, const uint64_t at[EXCERPTS_DEP
 static bool turn_in_block(const struct nest *nest, unsigned depth, uint64_t at[EXCERPTS_DEPTH])
 {
     const uint64_t next = at[depth] + 1;
-    if (next < nest->rounds[depth] && next % nest->tile != 0)
+    if (next < nest->rounds[depth] && next % nest->block[depth] != 0)
         at[depth] = next;
     else
-        at[depth] -= at[depth] % nest->tile;
+        at[depth] -= at[depth] % nest->block[depth];
     return at[depth] == next;
 }
 
 /* The first round of the next block of a loop; false: there is none, and it begins again. */
 static bool turn_block(const struct nest *nest, unsigned depth, uint64_t at[EXCERPTS_DEPTH])
 {
-    at[depth] += nest->tile;
+    at[depth] += nest->block[depth];
     if (at[depth] < nest->rounds[depth])
         return true;
     at[depth] = 0;
@@ -245,11 +245,11 @@ static bool turn_block(const struct nest *nest, unsigned depth, uint64_t at[EXCE
 /* The next round; false: the sweep is over. */
 static bool turn(const struct nest *nest, uint64_t at[EXCERPTS_DEPTH])
 {
-    if (nest->tile != 0 && (turn_in_block(nest, 0, at) || turn_in_block(nest, nest->with, at)))
+    if (nest->block[0] != 0 && (turn_in_block(nest, 0, at) || turn_in_block(nest, nest->with, at)))
         return true;
     for (unsigned i = 0; i <= nest->with; i++) {
         const unsigned depth = nest->order[i];
-        if (nest->tile != 0 && (depth == 0 || depth == nest->with)) {
+        if (nest->block[depth] != 0) {
             if (turn_block(nest, depth, at))
                 return true;
             continue;
@@ -357,21 +357,25 @@ static uint64_t gain_of(const struct nest *nest, const struct finding *finding, 
     return (uint64_t)((double)finding->cost * spared / before);
 }
 
-uint32_t findings_tile(const struct findings_input *input, uint32_t loop, unsigned depth)
+/* Rounds of a loop around the accesses of which whole lines are used by all that goes in steps shorter than one. */
+static uint32_t block_of(const struct findings_input *input, uint32_t loop, unsigned depth)
 {
     const struct findings_accesses accesses = findings_accesses_of(input, loop, FINDINGS_NOBODY);
     const uint64_t line = input->machine->line_bytes;
-    uint64_t tile = LEAST_TILE;
+    uint64_t block = LEAST_BLOCK;
     for (size_t i = 0; i < accesses.count; i++) {
-        const unsigned depths[] = {0, depth};
-        for (unsigned k = 0; k < 2; k++) {
-            int64_t step;
-            if (findings_step(findings_access(&accesses, i), depths[k], &step) && step != 0 &&
-                line / (uint64_t)llabs(step) > tile)
-                tile = line / (uint64_t)llabs(step);
-        }
+        int64_t step;
+        if (findings_step(findings_access(&accesses, i), depth, &step) && step != 0 &&
+            line / (uint64_t)llabs(step) > block)
+            block = line / (uint64_t)llabs(step);
     }
-    return (uint32_t)(tile < MOST_TILE ? tile : MOST_TILE);
+    return (uint32_t)(block < MOST_BLOCK ? block : MOST_BLOCK);
+}
+
+uint32_t findings_tile(const struct findings_input *input, uint32_t loop, unsigned depth)
+{
+    const uint32_t inner = block_of(input, loop, 0), outer = block_of(input, loop, depth);
+    return inner > outer ? inner : outer;
 }
 
 /* The loops as they are, swapped, and in blocks. */
@@ -385,14 +389,15 @@ static enum c2_status try_nest(struct nest *nest, struct finding *finding, struc
         status = nest_simulate(nest, &swapped, err);
     nest->order[0] = 0;
     nest->order[nest->with] = nest->with;
-    nest->tile = findings_tile(nest->input, finding->loop, nest->with);
+    nest->block[0] = block_of(nest->input, finding->loop, 0);
+    nest->block[nest->with] = block_of(nest->input, finding->loop, nest->with);
     if (status == C2_OK)
         status = nest_simulate(nest, &tiled, err);
     if (status != C2_OK)
         return status;
     const uint64_t by_swap = gain_of(nest, finding, &now, &swapped), by_tile = gain_of(nest, finding, &now, &tiled);
-    const bool tile = by_tile > by_swap + finding->cost / NOTABLE;
-    finding->tile = tile ? nest->tile : 0;
+    const bool tile = finding->tile != 0 ? by_tile != 0 : by_tile > by_swap + finding->cost / NOTABLE;
+    finding->tile = tile ? findings_tile(nest->input, finding->loop, nest->with) : 0;
     finding->gain = tile ? by_tile : by_swap;
     return C2_OK;
 }

@@ -113,7 +113,7 @@ static void say_swap(struct c2_words *words, const struct telling *t)
             c2_say(words, "go through the loops of lines %d and %d", outer, inner);
         else
             c2_say(words, "go through the two loops");
-        c2_say(words, " in blocks of %" PRIu32 " by %" PRIu32 " rounds, which spares more than to swap them",
+        c2_say(words, " in blocks of %" PRIu32 " by %" PRIu32 " rounds, which spares more than a swap of them",
                t->of->tile, t->of->tile);
         return;
     }
