@@ -9,8 +9,8 @@
  *   it ran, where the one behind the loop ran as often; else as often as that of the loop around it, or that of the
  *   function, did. Once the loops are as they are, once the two are swapped, and once they go through blocks of so many
  *   rounds of each that whole lines are used; each time with caches and TLBs of the run's machine that begin empty,
- *   physical addresses being the virtual ones. Blocks are the remedy of transpositions, and where they spare more than the
- *   swap by one part in NOTABLE of the cost.
+ *   physical addresses being the virtual ones. Blocks are the remedy of transpositions, and where they spare more than
+ *   the swap by one part in NOTABLE of the cost.
  *   A sweep is one execution of the outer one of the two. A second sweep goes on as the loop around does, and
  *   costs what all but the first cost; where hardly any miss of the run was cold it stands for the first one too.
  *   Sweeps of more than MOST_ACCESSES are cut there, and there is no second one: then costs are those of an access, and

@@ -355,7 +355,7 @@ static int64_t walk_begin(struct walk *w, uint64_t dirfd, const char *path)
 
 /* Whether a path leads to a place below a directory on whatever way, so that the walk need not know that one's name: it
  * may be longer than a path can be. Neither links nor ".." lead anywhere then. */
-static bool walk_stays_below(const struct syscalls *kernel, uint64_t dirfd, const char *path, bool follow)
+static bool walk_stays_below(struct syscalls *kernel, uint64_t dirfd, const char *path, bool follow)
 {
     const struct fd_entry *entry = (int)dirfd == AT_FDCWD ? NULL : fds_at(kernel, dirfd);
     struct open_how how = {.flags = O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW),

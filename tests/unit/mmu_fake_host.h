@@ -145,8 +145,9 @@ static inline int fake_discard(void *self, uint64_t start, uint64_t bytes)
     }
     return 0;
 }
-static inline bool fake_probe(void *self, uint64_t at)
+static inline bool fake_probe(void *self, uint64_t at, bool writes)
 {
+    (void)writes; /* each page is the mapping's own */
     struct fake_page *page = fake_at(self, at);
     C2_ASSERT(page && (page->fd >= 0 || page->shared));
     return page->offset < page->size;
