@@ -208,9 +208,21 @@ static bool with_itself(const struct finding *of)
     return of->evictor == FINDINGS_NOBODY || of->evictor == of->object;
 }
 
-static bool same_loops(const struct finding *a, const struct finding *b)
+/* One in the source: compilers make several of one, by unrolling what is around it, or for cases of their own. */
+static bool one_loop(const struct findings_input *input, uint32_t a, uint32_t b)
 {
-    return a->loop != ANALYSES_NO_LOOP && a->loop == b->loop && a->with == b->with;
+    struct loader_place one, other;
+    if (a == b || a == ANALYSES_NO_LOOP || b == ANALYSES_NO_LOOP || !input->symbols)
+        return a == b;
+    const struct analyses_loop *loops = input->excerpts->loops.loops;
+    loader_place_of(input->symbols, loops[a].latch, &one);
+    loader_place_of(input->symbols, loops[b].latch, &other);
+    return one.file && other.file && one.line == other.line && strcmp(one.file, other.file) == 0;
+}
+
+static bool same_loops(const struct findings_input *input, const struct finding *a, const struct finding *b)
+{
+    return a->loop != ANALYSES_NO_LOOP && one_loop(input, a->loop, b->loop) && one_loop(input, a->with, b->with);
 }
 
 /* Loops one after the other in a loop, or in a function that is called again and again. */
@@ -229,19 +241,19 @@ static bool same_rows(const struct finding *a, const struct finding *b)
 }
 
 /* Whether one change helps both. */
-static bool has_one_cause(const struct finding *a, const struct finding *b)
+static bool has_one_cause(const struct findings_input *input, const struct finding *a, const struct finding *b)
 {
     if (a->pattern != b->pattern)
         return false;
     switch (a->pattern) {
     case FINDINGS_LOOP_ORDER:
-        return same_loops(a, b) || (a->with == b->with && a->object == b->object);
+        return same_loops(input, a, b) || (a->with == b->with && a->object == b->object);
     case FINDINGS_CAPACITY:
-        return same_loops(a, b) || same_passes(a, b);
+        return same_loops(input, a, b) || same_passes(a, b);
     case FINDINGS_WRITE_ALLOCATE:
-        return same_loops(a, b) || a->object == b->object;
+        return same_loops(input, a, b) || a->object == b->object;
     case FINDINGS_SET_CONFLICTS:
-        return same_loops(a, b) || same_rows(a, b);
+        return same_loops(input, a, b) || same_rows(a, b);
     case FINDINGS_PARTIAL_LINES:
         return a->object == b->object && a->element_bytes == b->element_bytes &&
                memcmp(a->used, b->used, sizeof a->used) == 0;
@@ -293,12 +305,12 @@ void findings_add_finding(struct finding *to, const struct finding *more)
 }
 
 /* Findings of one cause, in the first of them. */
-static void findings_add_up(struct findings *findings)
+static void findings_add_up(struct findings *findings, const struct findings_input *input)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < findings->count; i++) {
         uint32_t to = 0;
-        while (to < kept && !has_one_cause(&findings->list[to], &findings->list[i]))
+        while (to < kept && !has_one_cause(input, &findings->list[to], &findings->list[i]))
             to++;
         if (to < kept)
             findings_add_finding(&findings->list[to], &findings->list[i]);
@@ -322,7 +334,7 @@ static void findings_sort_out(struct findings *findings, const struct findings_i
     uint32_t kept = 0;
     drop_small(findings);
     findings_sort(findings);
-    findings_add_up(findings);
+    findings_add_up(findings, input);
     findings_sort(findings);
     findings_join_splits(findings, input);
     findings_sort(findings);

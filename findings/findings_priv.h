@@ -117,6 +117,11 @@ void findings_pad(struct finding *finding, const struct findings_input *input, c
 /* The most frequent step of a loop around the access, by its depth; false: none is frequent. */
 bool findings_step(const struct analyses_access *access, unsigned depth, int64_t *bytes);
 
+/* The step of a loop around, or, in a nest whose inner loop begins later each time, as of a triangle, what it is beside
+ * the rounds that are left out, if these are less than half of those of the inner loop. (judge.c) */
+bool findings_outer_step(const struct findings_input *input, uint32_t loop, const struct analyses_access *access,
+                         unsigned depth, int64_t *bytes);
+
 /* Whether the addresses of the instruction come, through registers, from loads of the same loop that need the ones
  * before (chase.c). False too where the code is not known. */
 bool findings_chases(const struct findings_input *input, uint32_t insn, uint32_t loop);

@@ -7,11 +7,12 @@
  *   non-temporal      At least half of the cost is that of lines which stores past the caches have taken out of them,
  *                     and which are fetched again soon: what ordinary stores would leave of it (past.c).
  *   loop order        The innermost loop goes through the object in steps of at least half a line, and a loop around it
- *                     in shorter ones, of less than a line. What a swap spares is what each access takes of a line,
- *                     min(1, step / line), now and with the loops swapped, for all accesses of the loop. Where others
- *                     would go in long steps then, as in a transposition, blocks of both loops are the remedy, unless
- *                     conflicts are more than CONFLICT_SHARE per cent of the cost. Loops of two
- *                     functions, one of which is called in the other's, come behind longer rows of a declaration.
+ *                     in shorter ones, of less than a line; in a triangle, beside the rounds that it leaves out. What a
+ *                     swap spares is what each access takes of a line, min(1, step / line), now and with the loops
+ *                     swapped, for all accesses of the loop. Where others would go in long steps then, as in a
+ *                     transposition, blocks of both loops are the remedy, unless conflicts are more than CONFLICT_SHARE
+ *                     per cent of the cost. Loops of two functions, one of which is called in the other's, come behind
+ *                     longer rows of a declaration.
  *   set conflicts     Conflict misses are more than CONFLICT_SHARE per cent of the cost: all of their cost. Where only
  *                     frames choose the sets they are a matter of placement, if the pages are not placed in order, or
  *                     if the object is gone through in short steps, and it and the evictor together fit the level.
@@ -79,6 +80,21 @@ struct swap {
     uint64_t now, then, tiled;
 };
 
+bool findings_outer_step(const struct findings_input *input, uint32_t loop, const struct analyses_access *access,
+                         unsigned depth, int64_t *bytes)
+{
+    int64_t step;
+    if (!findings_step(access, depth, bytes))
+        return false;
+    if (!findings_step(access, 0, &step) || llabs(step) * 2 < input->machine->line_bytes ||
+        llabs(*bytes) * 2 <= llabs(step))
+        return true;
+    const int64_t half = llabs(step) / 2, rounds = (*bytes + (*bytes < 0 ? -half : half)) / step;
+    if ((uint64_t)llabs(rounds) * 2 < findings_rounds(input, loop))
+        *bytes -= rounds * step;
+    return true;
+}
+
 static struct swap try_swap(const struct findings_input *input, uint32_t loop, unsigned depth)
 {
     struct swap swap = {0, 0, 0};
@@ -90,7 +106,8 @@ static struct swap try_swap(const struct findings_input *input, uint32_t loop, u
             continue;
         const uint64_t line = input->machine->line_bytes, times = access->reads + access->writes;
         const uint64_t now = share_of_line(step, line),
-                       then = share_of_line(findings_step(access, depth, &other) ? other : step, line);
+                       then = share_of_line(findings_outer_step(input, loop, access, depth, &other) ? other : step,
+                                            line);
         swap.now += now * times;
         swap.then += then * times;
         swap.tiled += (now < then ? now : then) * times;
@@ -120,8 +137,8 @@ static bool is_loop_order(struct finding *out, const struct findings_input *inpu
         with = analyses_loop_around(input->excerpts, with);
         if (with == ANALYSES_NO_LOOP)
             return false;
-        if (is_across != across || !findings_step(group->access, depth, &other) || other == 0 || llabs(other) >= line ||
-            llabs(other) * 2 > llabs(step))
+        if (is_across != across || !findings_outer_step(input, group->loop, group->access, depth, &other) ||
+            other == 0 || llabs(other) >= line || llabs(other) * 2 > llabs(step))
             continue;
         const struct swap swap = try_swap(input, group->loop, depth);
         if (swap.tiled > swap.now * WORTHWHILE || (swap.then > swap.now * WORTHWHILE && competes(out, group)))

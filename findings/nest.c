@@ -364,9 +364,11 @@ static uint32_t block_of(const struct findings_input *input, uint32_t loop, unsi
     const uint64_t line = input->machine->line_bytes;
     uint64_t block = LEAST_BLOCK;
     for (size_t i = 0; i < accesses.count; i++) {
+        const struct analyses_access *of = findings_access(&accesses, i);
         int64_t step;
-        if (findings_step(findings_access(&accesses, i), depth, &step) && step != 0 &&
-            line / (uint64_t)llabs(step) > block)
+        const bool known = depth == 0 ? findings_step(of, 0, &step)
+                                      : findings_outer_step(input, loop, of, depth, &step);
+        if (known && step != 0 && line / (uint64_t)llabs(step) > block)
             block = line / (uint64_t)llabs(step);
     }
     return (uint32_t)(block < MOST_BLOCK ? block : MOST_BLOCK);

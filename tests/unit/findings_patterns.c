@@ -162,6 +162,30 @@ static void long_steps_either_way(void **state)
     findings_destroy(findings);
 }
 
+/* A triangle: the inner loop begins a round later each time, so that its first access is 4104 bytes from the one before,
+ * 8 beside the round that is left out. Of loops of 1.5 rounds a round is more than half: then it is no triangle. */
+static void a_triangle(void **state)
+{
+    struct world w;
+    int64_t step;
+    (void)state;
+    begin(&w);
+    missed(&w, 0, 0, 1000, 0);
+    steps(&w.accesses[0], 4096, 4104);
+    assert_true(findings_outer_step(&w.input, 0, &w.accesses[0], 1, &step) && step == 8);
+    steps(&w.accesses[0], -4096, -4104);
+    assert_true(findings_outer_step(&w.input, 0, &w.accesses[0], 1, &step) && step == -8);
+    steps(&w.accesses[0], -4096, 4088);
+    assert_true(findings_outer_step(&w.input, 0, &w.accesses[0], 1, &step) && step == -8);
+    steps(&w.accesses[0], 4096, 4104);
+    struct findings *findings = found(&w);
+    assert_int_equal(FINDINGS_LOOP_ORDER, findings->list[0].pattern);
+    assert_true(findings->list[0].step == 4096 && findings->list[0].with_step == 8);
+    findings_destroy(findings);
+    w.insns[0].executed = 15;
+    assert_true(findings_outer_step(&w.input, 0, &w.accesses[0], 1, &step) && step == 4104);
+}
+
 /* Four lines of a set of 8 ways stay where they are: there is nothing to swap for, and conflicts are what is left. */
 static void a_nest_that_fits_is_no_matter_of_order(void **state)
 {
@@ -1082,6 +1106,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(long_steps_inside_short_ones),
         cmocka_unit_test(long_steps_either_way),
+        cmocka_unit_test(a_triangle),
         cmocka_unit_test(a_transposition_with_conflicts),
         cmocka_unit_test(conflicts_of_sets),
         cmocka_unit_test(who_evicts),
