@@ -162,8 +162,8 @@ static void long_steps_either_way(void **state)
     findings_destroy(findings);
 }
 
-/* A triangle: the inner loop begins a round later each time, so that its first access is 4104 bytes from the one before,
- * 8 beside the round that is left out. Of loops of 1.5 rounds a round is more than half: then it is no triangle. */
+/* A triangle: the inner loop begins a round later each time, so that its first access is 4104 bytes from the one
+ * before, 8 beside the round that is left out. Of loops of 1.5 rounds a round is more than half: it is no triangle. */
 static void a_triangle(void **state)
 {
     struct world w;
