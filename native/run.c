@@ -615,15 +615,24 @@ static bool run_is_over(struct native *n, struct engine_event *event)
     return true;
 }
 
-/* A first touch ends no run. What is none, or fails, is for who has called. */
-static bool run_touches(struct native *n, struct engine_event *event)
+/* A first touch ends no run. A fault of the guest's is for the caller; what fails otherwise is not tried again, as the
+ * memory has changed. */
+static bool run_touches(struct native *n, struct engine_event *event, struct c2_error *err)
 {
-    struct c2_error ignored;
-    if (event->stop != ENGINE_FAULT ||
-        mmu_touch(n->base.config.mmu, event->address, event->access, &ignored) != MMU_FAULT_NONE)
+    if (event->stop != ENGINE_FAULT)
         return false;
-    *event = (struct engine_event){.stop = ENGINE_BUDGET};
-    return true;
+    switch (mmu_touch(n->base.config.mmu, event->address, event->access, err)) {
+    case MMU_FAULT_NONE:
+        *event = (struct engine_event){.stop = ENGINE_BUDGET};
+        return true;
+    case MMU_FAULT_UNMAPPED:
+    case MMU_FAULT_DENIED:
+    case MMU_FAULT_BUS:
+        return false;
+    default:
+        event->stop = ENGINE_FAILED;
+        return false;
+    }
 }
 
 void native_run_guest(struct engine *engine, uint64_t budget, bool whole, struct engine_event *event,
@@ -644,7 +653,7 @@ void native_run_guest(struct engine *engine, uint64_t budget, bool whole, struct
     native_begin_run(n);
     pthread_sigmask(SIG_BLOCK, &n->outside, &before);
     n->polled_at = n->instructions;
-    while ((n->resume || !run_is_over(n, event)) && (run_step(n, event, err) || run_touches(n, event)))
+    while ((n->resume || !run_is_over(n, event)) && (run_step(n, event, err) || run_touches(n, event, err)))
         ;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (event->stop != ENGINE_FAILED && native_x87_trapped(n))
