@@ -196,7 +196,7 @@ static void fill_lines(struct analyses_coherence_result *out, struct coherence_f
 
 /* ------------------------------------------------------------------ sums of them */
 
-/* Bytes that are taken for the same bytes are written by one core and read by others. */
+/* No byte is written by several cores: what one reads of another is handed over to it. */
 static bool has_one_writer(const struct coherence_line *line)
 {
     uint64_t written = 0, twice = 0;

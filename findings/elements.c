@@ -16,6 +16,8 @@
  * Not modelled
  *   Loops without a finding, which would go through more arrays than now.
  */
+#include <string.h>
+
 #include "findings/findings_priv.h"
 
 #define CHUNK_HEADER 8u /* bytes: of the heap's blocks, as glibc has them (malloc/malloc.c, "Chunk size") */
@@ -271,8 +273,7 @@ static void elements_join(struct findings *findings, uint32_t first, const struc
         return;
     of->gain = all.gain;
     of->used_bytes = all.used_bytes;
-    for (unsigned k = 0; k < sizeof all.used; k++)
-        of->used[k] = all.used[k];
+    memcpy(of->used, all.used, sizeof of->used);
 }
 
 void findings_join_splits(struct findings *findings, const struct findings_input *input)

@@ -391,15 +391,17 @@ static enum c2_status try_nest(struct nest *nest, struct finding *finding, struc
         status = nest_simulate(nest, &swapped, err);
     nest->order[0] = 0;
     nest->order[nest->with] = nest->with;
-    nest->block[0] = block_of(nest->input, finding->loop, 0);
-    nest->block[nest->with] = block_of(nest->input, finding->loop, nest->with);
+    const uint32_t inner = block_of(nest->input, finding->loop, 0),
+                   outer = block_of(nest->input, finding->loop, nest->with);
+    nest->block[0] = inner;
+    nest->block[nest->with] = outer;
     if (status == C2_OK)
         status = nest_simulate(nest, &tiled, err);
     if (status != C2_OK)
         return status;
     const uint64_t by_swap = gain_of(nest, finding, &now, &swapped), by_tile = gain_of(nest, finding, &now, &tiled);
     const bool tile = finding->tile != 0 ? by_tile != 0 : by_tile > by_swap + finding->cost / NOTABLE;
-    finding->tile = tile ? findings_tile(nest->input, finding->loop, nest->with) : 0;
+    finding->tile = !tile ? 0 : inner > outer ? inner : outer;
     finding->gain = tile ? by_tile : by_swap;
     return C2_OK;
 }
