@@ -8,7 +8,8 @@
  *   on the host is 1000 is nobody (65534); all others keep theirs. So a program finds its own files its own under
  *   every user. Of a directory that is not so: what it shows depends on what else lies in it and beside it. Its number
  *   is the run's own (directories.c), its size, blocks and links are those of a directory that says nothing by them:
- *   one link, as on file systems that do not count directories within, and one block. Its times are the host's.
+ *   one link, as on file systems that do not count directories within, and one block. Times of what the run changes
+ *   itself are the run's own (filetimes.c).
  *   Pipes, sockets, memfds and what has no inode of its own (eventfd, epoll) belong to the run: they get numbers in the
  *   order of their making, the moment of it as their times, and one device a kind. Pipes and sockets that c2emu was
  *   started with get them at the start.
@@ -18,7 +19,7 @@
  *   The same run shows the same values of its own objects on every host. The numbers of objects are never used again.
  *
  * Not modelled
- *   Times of a run's own objects go on with reads and writes on Linux; here they stay those of the making.
+ *   Times of pipes and sockets go on with reads and writes on Linux; here they stay those of the making.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -29,6 +30,7 @@
 #include <unistd.h>
 
 #include "syscalls/directories_priv.h"
+#include "syscalls/filetimes_priv.h"
 #include "syscalls/kernel_priv.h"
 
 #define NOBODY 65534
@@ -50,7 +52,8 @@ enum c2_status attributes_create(struct attributes *attributes, struct c2_error 
 
 void attributes_destroy(struct attributes *attributes)
 {
-    directories_destroy(attributes->directories);
+    inodes_destroy(attributes->times);
+    inodes_destroy(attributes->directories);
     c2_map_destroy(attributes->objects);
     c2_free(attributes->made);
 }
@@ -156,7 +159,7 @@ static int64_t show_directory(const struct syscalls *kernel, struct stat *st)
     return st->st_ino ? 0 : -ENOMEM;
 }
 
-int64_t attributes_show(const struct syscalls *kernel, struct stat *st)
+static int64_t show_inode(const struct syscalls *kernel, struct stat *st)
 {
     struct object object;
     st->st_uid = attributes_owner(st->st_uid, kernel->attributes.host_user);
@@ -169,6 +172,14 @@ int64_t attributes_show(const struct syscalls *kernel, struct stat *st)
     st->st_ino = object.inode;
     st->st_atim = st->st_mtim = st->st_ctim = object.made;
     return 0;
+}
+
+int64_t attributes_show(const struct syscalls *kernel, struct stat *st)
+{
+    const uint64_t device = st->st_dev, inode = st->st_ino;
+    const int64_t status = show_inode(kernel, st);
+    filetimes_show(kernel, device, inode, st);
+    return status;
 }
 
 static struct statx_timestamp extended(struct timespec time)
@@ -189,11 +200,11 @@ static int64_t show_directory_extended(const struct syscalls *kernel, struct sta
 int64_t attributes_show_extended(const struct syscalls *kernel, struct statx *st)
 {
     struct object object;
+    const uint64_t device = makedev(st->stx_dev_major, st->stx_dev_minor), inode = st->stx_ino;
     const int64_t status = S_ISDIR(st->stx_mode) ? show_directory_extended(kernel, st) : 0;
     st->stx_uid = attributes_owner(st->stx_uid, kernel->attributes.host_user);
     st->stx_gid = attributes_owner(st->stx_gid, kernel->attributes.host_group);
-    if (attributes_object_of(kernel, makedev(st->stx_dev_major, st->stx_dev_minor), st->stx_ino, st->stx_mode,
-                             &object)) {
+    if (attributes_object_of(kernel, device, inode, st->stx_mode, &object)) {
         st->stx_dev_major = major(object.device);
         st->stx_dev_minor = minor(object.device);
         st->stx_ino = object.inode;
@@ -201,6 +212,7 @@ int64_t attributes_show_extended(const struct syscalls *kernel, struct statx *st
         if (st->stx_mask & STATX_BTIME)
             st->stx_btime = st->stx_mtime;
     }
+    filetimes_show_extended(kernel, device, inode, st);
     /* what lies behind says where the host has mounted the file, and how its disk wants to be read */
     st->stx_mask &= STATX_BASIC_STATS | STATX_BTIME;
     memset((char *)st + offsetof(struct statx, stx_dev_minor) + sizeof st->stx_dev_minor, 0,
@@ -237,7 +249,7 @@ int64_t attributes_show_entries(const struct syscalls *kernel, int host, void *e
 void attributes_removed(const struct syscalls *kernel, const struct stat *st)
 {
     if (S_ISDIR(st->st_mode))
-        directories_forget(kernel->attributes.directories, st->st_dev, st->st_ino);
+        inodes_forget(kernel->attributes.directories, st->st_dev, st->st_ino);
 }
 
 /* ------------------------------------------------------------------ file systems */

@@ -12,14 +12,16 @@ struct statx;
 struct statfs;
 struct syscalls;
 struct c2_map;
-struct directories;
+struct inodes;
 
 /* The pipes, sockets and memfds that have no file of the host behind them; and the host's directories. */
 struct attributes {
     struct c2_map *objects; /* the host's device and inode -> index in made */
     uint64_t *made;         /* when: ns since the guest's boot; the guest's inode number is the index + 1 */
     uint32_t count, room;
-    struct directories *directories;
+    struct inodes *directories;
+    struct inodes *times;           /* of files that the run has changed (filetimes.c) */
+    uint64_t host_start;            /* the host's clock at the start, seconds: files that are newer are no inputs */
     uint32_t host_user, host_group; /* the user of c2emu: to the guest, its own */
 };
 

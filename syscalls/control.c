@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "syscalls/filetimes_priv.h"
 #include "syscalls/kernel_priv.h"
 #include "syscalls/paths_priv.h"
 #include "syscalls/sockets_priv.h"
@@ -126,6 +127,8 @@ static int64_t add_received(struct call *c, int host, bool cloexec)
                               : own && !S_ISCHR(st.st_mode) && !control_is_outside(c->kernel, &st) ? FD_WAIT_SELF
                                                                                                    : FD_WAIT_OUTSIDE;
     const int64_t fd = fds_add(c->kernel, host, wait, cloexec);
+    if (fd >= 0)
+        filetimes_know(fds_at(c->kernel, (uint64_t)fd), &st);
     if (fd >= 0 && paths_is_random(&st))
         fds_at(c->kernel, (uint64_t)fd)->kind = FD_RANDOM;
     return fd;

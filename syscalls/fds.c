@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/root.h"
+#include "syscalls/filetimes_priv.h"
 #include "syscalls/kernel_priv.h"
 #include "syscalls/pollable_priv.h"
 #include "syscalls/locks_priv.h"
@@ -82,6 +83,7 @@ static enum c2_status inherit(struct syscalls *kernel, int fd, struct c2_error *
                                .standard = (uint8_t)(fd + 1),
                                .description = (uint64_t)fd + 1});
     note_terminal(fds, fd);
+    filetimes_know(&fds->entry[fd], NULL);
     inputs_opened(kernel, &fds->entry[fd], NULL, fd == STDIN_FILENO);
     if (fds_is_anonymous(host) && attributes_inherit(kernel, host, fd) < 0)
         return c2_fail_memory(err, "the guest's kernel");
@@ -478,6 +480,8 @@ int64_t fds_memfd(struct call *c)
     if (flags & ~(unsigned)(MFD_CLOEXEC | MFD_ALLOW_SEALING))
         return -EINVAL;
     int64_t fd = fds_add(c->kernel, memfd_create(c->ptr[0], flags | MFD_CLOEXEC), FD_WAIT_NEVER, flags & MFD_CLOEXEC);
+    if (fd >= 0)
+        filetimes_know(fds_at(c->kernel, (uint64_t)fd), NULL);
     int64_t status = fd < 0 ? fd : attributes_add(c->kernel, fds_at(c->kernel, (uint64_t)fd)->host);
     if (status < 0 && fd >= 0)
         fds_release(&c->kernel->fds.entry[fd]);

@@ -44,6 +44,7 @@ struct fd_entry {
     char *path;           /* FD_SYNTHETIC, FD_TERMINAL: canonical path, owned */
     struct fd_pollable *pollable; /* from FD_TIMER on: shared with copies (pollable_priv.h) */
     uint32_t input;               /* of a regular file: its number in the list of inputs, + 1; 0: it has none */
+    uint64_t device, inode;       /* of a regular file: the host's; both 0: it is none */
 };
 
 #define FDS_STANDARD 3 /* descriptors that c2emu was started with: their descriptions are 1, 2 and 3 */

@@ -16,6 +16,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "syscalls/filetimes_priv.h"
 #include "syscalls/kernel_priv.h"
 #include "syscalls/paths_priv.h"
 
@@ -289,6 +290,8 @@ static void restore_entry(struct syscalls *kernel, struct checkpoint *c, uint64_
     else
         entry.host = file;
     if (entry.host >= 0 && entry.kind != FD_FREE) {
+        if (entry.kind == FD_HOST)
+            filetimes_know(&entry, NULL);
         fds_put(&kernel->fds, fd, &entry);
     } else {
         if (entry.host >= 0)

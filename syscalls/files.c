@@ -26,6 +26,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "syscalls/filetimes_priv.h"
 #include "syscalls/kernel_priv.h"
 #include "syscalls/pollable_priv.h"
 #include "syscalls/locks_priv.h"
@@ -105,6 +106,8 @@ static int64_t read_into(struct call *c, const struct transfer *t)
     fds_reblock(entry, self);
     if (t->offset == AT_POSITION && files_bytes_of(t) > 0)
         value = resets_read(c, entry->host, value);
+    if (value > 0)
+        filetimes_read(c->kernel, entry);
     if (value > 0)
         inputs_took(c->kernel, entry, t->iov, (uint64_t)value);
     if (self && value == -EAGAIN && !(t->flags & RWF_NOWAIT))
@@ -195,6 +198,8 @@ static int64_t write_rest(struct call *c, const struct transfer *t, uint64_t don
     bool self = fds_unblock(entry);
     int64_t value = write_in_room(c, entry, t);
     fds_reblock(entry, self);
+    if (value > 0)
+        filetimes_wrote(c->kernel, entry);
     if (self && !(t->flags & RWF_NOWAIT) && does_not_fit(value, t)) {
         value = call_wait_fd(c, entry, POLLOUT, "it writes to itself, and there is no room",
                              done + (value > 0 ? (uint64_t)value : 0));
@@ -375,6 +380,14 @@ static void copy_reached_limit(struct call *c, const struct copy *copy, int64_t 
         (void)too_large(c);
 }
 
+static void copy_dates(struct call *c, const struct copy *copy, int64_t value)
+{
+    if (value <= 0)
+        return;
+    filetimes_read(c->kernel, copy->from);
+    filetimes_wrote(c->kernel, copy->to);
+}
+
 /* A copy into a socket goes on until all is sent, unless the file ends. */
 static bool copy_is_short(const struct copy *copy, off_t offset, int64_t value, uint64_t count)
 {
@@ -398,6 +411,7 @@ int64_t files_sendfile(struct call *c)
     copy_end(&copy);
     if (value > 0)
         inputs_took(c->kernel, copy.from, NULL, (uint64_t)value);
+    copy_dates(c, &copy, value);
     copy_reached_limit(c, &copy, value);
     off_t next = offset ? *offset : lseek(c->fd[1], 0, SEEK_CUR);
     const bool waits = copy.from_self || copy.to_self, alone = threads_alone(c->kernel);
@@ -419,7 +433,10 @@ int64_t files_copy_range(struct call *c)
     if (copy_limit(c, &copy, true) < 0)
         return -EFBIG;
     inputs_reading(c->kernel, copy.from);
-    return CALL_HOST(c, copy_file_range(c->fd[0], c->ptr[1], c->fd[2], c->ptr[3], copy.count, (unsigned)c->arg[5]));
+    const int64_t value = CALL_HOST(
+        c, copy_file_range(c->fd[0], c->ptr[1], c->fd[2], c->ptr[3], copy.count, (unsigned)c->arg[5]));
+    copy_dates(c, &copy, value);
+    return value;
 }
 
 static bool is_pipe(int host)
@@ -454,6 +471,7 @@ int64_t files_splice(struct call *c)
         copy_end(&copy);
         if (value > 0)
             inputs_took(c->kernel, copy.from, NULL, (uint64_t)value);
+        copy_dates(c, &copy, value);
         if (value == -EINVAL && sockets_lacks_peer(c, 0))
             return -ENOTCONN;
         copy_reached_limit(c, &copy, value);
@@ -539,6 +557,13 @@ int64_t files_lseek(struct call *c)
     return CALL_HOST(c, lseek(c->fd[0], (off_t)c->arg[1], (int)c->arg[2]));
 }
 
+static int64_t date_written(struct call *c, int64_t status)
+{
+    if (status == 0)
+        filetimes_wrote(c->kernel, fds_at(c->kernel, c->arg[0]));
+    return status;
+}
+
 int64_t files_ftruncate(struct call *c)
 {
     struct stat st;
@@ -546,7 +571,7 @@ int64_t files_ftruncate(struct call *c)
                                                                                : 0;
     if (synthetic_is_setting(fds_at(c->kernel, c->arg[0])))
         return 0;
-    return status < 0 ? status : CALL_HOST(c, ftruncate(c->fd[0], (off_t)c->arg[1]));
+    return status < 0 ? status : date_written(c, CALL_HOST(c, ftruncate(c->fd[0], (off_t)c->arg[1])));
 }
 
 int64_t files_fallocate(struct call *c)
@@ -555,7 +580,7 @@ int64_t files_fallocate(struct call *c)
     struct stat st;
     if (grows && fstat(c->fd[0], &st) == 0 && files_check_size(c, &st, c->arg[2] + c->arg[3]) < 0)
         return -EFBIG;
-    return CALL_HOST(c, fallocate(c->fd[0], (int)c->arg[1], (off_t)c->arg[2], (off_t)c->arg[3]));
+    return date_written(c, CALL_HOST(c, fallocate(c->fd[0], (int)c->arg[1], (off_t)c->arg[2], (off_t)c->arg[3])));
 }
 
 int64_t files_fadvise(struct call *c)

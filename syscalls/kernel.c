@@ -26,6 +26,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "syscalls/filetimes_priv.h"
 #include "syscalls/kernel_priv.h"
 #include "syscalls/notices_priv.h"
 #include "syscalls/network_priv.h"
@@ -159,6 +160,8 @@ enum c2_status syscalls_create(struct syscalls **out, struct mmu *mmu, const str
         status = processes_create(kernel, err);
     if (status == C2_OK)
         status = attributes_create(&kernel->attributes, err);
+    if (status == C2_OK)
+        status = filetimes_create(kernel, err);
     if (status == C2_OK)
         status = inputs_create(&kernel->inputs, config->keep_inputs, err);
     if (status == C2_OK)

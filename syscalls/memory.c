@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "syscalls/filetimes_priv.h"
 #include "syscalls/kernel_priv.h"
 #include "syscalls/limits_priv.h"
 
@@ -151,7 +152,11 @@ int64_t memory_map(struct call *c)
     if (status == 0)
         status = limits_may_map(c->kernel, c->arg[1], prot & PROT_WRITE && !request.shared, request.address,
                                 request.fixed ? c->arg[1] : 0);
-    return status < 0 ? status : put_mapping(c, &request, flags);
+    if (status == 0)
+        status = put_mapping(c, &request, flags);
+    if (status >= 0 && file && request.shared && prot & MMU_WRITE)
+        filetimes_wrote(c->kernel, file);
+    return status;
 }
 
 int64_t memory_unmap(struct call *c)

@@ -8,8 +8,8 @@
  *   process's for the length of a call that makes a file.
  *
  * Not modelled
- *   Times, inode numbers and the order of names in a directory are the host's, and so are the rights: the user of c2emu
- *   may do by it what he may do without it. But the guest is a plain user who makes no devices and gives no file away.
+ *   Inode numbers and the order of names in a directory are the host's, and so are the rights: the user of c2emu may do
+ *   by it what he may do without it. But the guest is a plain user who makes no devices and gives no file away.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -25,6 +25,7 @@
 #include <utime.h>
 
 #include "base/root.h"
+#include "syscalls/filetimes_priv.h"
 #include "syscalls/kernel_priv.h"
 #include "syscalls/locks_priv.h"
 #include "syscalls/notices_priv.h"
@@ -154,20 +155,39 @@ static enum fd_wait wait_of(struct syscalls *kernel, const struct stat *st)
     return S_ISCHR(st->st_mode) || S_ISSOCK(st->st_mode) ? FD_WAIT_OUTSIDE : FD_WAIT_NEVER;
 }
 
-/* path: what it was opened by, if that says where it lies. */
-static int64_t add_opened(struct call *c, int host, const char *path, bool cloexec)
+/* Whether open makes the file: it is not there yet. */
+static bool makes_file(const struct paths_place *p, int flags)
 {
+    struct stat st;
+    return flags & O_CREAT && (flags & O_EXCL || fstatat(p->dirfd, p->path, &st, 0) < 0);
+}
+
+static void open_dates(struct call *c, const struct paths_place *p, const struct stat *st, int flags, bool made)
+{
+    if (made)
+        filetimes_now_around(c->kernel, p);
+    if (made || (flags & O_TMPFILE) == O_TMPFILE)
+        filetimes_now(c->kernel, st, FILETIMES_MADE);
+    else if (flags & O_TRUNC && !(flags & O_PATH) && S_ISREG(st->st_mode))
+        filetimes_now(c->kernel, st, FILETIMES_WRITTEN);
+}
+
+static int64_t add_opened(struct call *c, int host, const struct paths_place *p, int flags, bool made)
+{
+    const char *path = synthetic_covers(c->kernel, p->text) ? NULL : p->text;
     struct stat st;
     if (fstat(host, &st) < 0 || leaks(host)) {
         close(host);
         return -ENOENT;
     }
-    int64_t fd = fds_add(c->kernel, host, wait_of(c->kernel, &st), cloexec);
+    open_dates(c, p, &st, flags, made);
+    int64_t fd = fds_add(c->kernel, host, wait_of(c->kernel, &st), flags & O_CLOEXEC);
     if (fd < 0)
         return fd;
     struct fd_entry *entry = fds_at(c->kernel, (uint64_t)fd);
     entry->kind = paths_is_random(&st) ? FD_RANDOM : entry->kind;
     entry->named = S_ISFIFO(st.st_mode) && entry->wait == FD_WAIT_OUTSIDE;
+    filetimes_know(entry, &st);
     inputs_opened(c->kernel, entry, path, false);
     return fd;
 }
@@ -252,6 +272,7 @@ static int64_t open_resolved(struct call *c, uint64_t dir, int path, int flags, 
         return terminals_open_own(c, flags);
     if (paths_is_hidden(c->kernel, c->ptr[path]))
         return -ENOENT;
+    const bool makes = makes_file(&p, flags);
     mode_t old = umask(c->kernel->identity.mask);
     int64_t host = is_pipe_end(c, &p, flags) ? open_pipe_end(c, &p, path, flags) : open_host(c, &p, path, flags, mode);
     umask(old);
@@ -259,7 +280,7 @@ static int64_t open_resolved(struct call *c, uint64_t dir, int path, int flags, 
         return host;
     if (host < 0)
         return inputs_looked(c->kernel, p.text, host);
-    return add_opened(c, (int)host, synthetic_covers(c->kernel, p.text) ? NULL : p.text, flags & O_CLOEXEC);
+    return add_opened(c, (int)host, &p, flags, makes);
 }
 
 static int64_t open_at(struct call *c, uint64_t dir, int path, int flags, mode_t mode)
@@ -334,6 +355,8 @@ static int64_t stat_place(struct call *c, const struct paths_place *p, struct st
     if (p->synthetic)
         return synthetic_stat(c->kernel, p->text, out);
     const int64_t status = CALL_HOST(c, fstatat(p->dirfd, p->path, out, flags));
+    if (status == 0 && p->path[0])
+        filetimes_looked(c->kernel, out->st_mode, out->st_dev, out->st_ino, &out->st_mtim);
     return shown(c, out, inputs_looked(c->kernel, p->text, status));
 }
 
@@ -364,6 +387,15 @@ int64_t paths_fstat(struct call *c)
     return shown(c, c->ptr[1], CALL_HOST(c, fstat(entry->host, c->ptr[1])));
 }
 
+static int64_t statx_shown(const struct call *c, struct statx *out, bool by_name)
+{
+    const struct timespec written = {.tv_sec = out->stx_mtime.tv_sec, .tv_nsec = out->stx_mtime.tv_nsec};
+    if (by_name)
+        filetimes_looked(c->kernel, out->stx_mode, makedev(out->stx_dev_major, out->stx_dev_minor), out->stx_ino,
+                         &written);
+    return attributes_show_extended(c->kernel, out);
+}
+
 int64_t paths_statx(struct call *c)
 {
     struct paths_place p;
@@ -374,7 +406,7 @@ int64_t paths_statx(struct call *c)
         return synthetic_statx(c->kernel, p.text, c->ptr[4]);
     status = CALL_HOST(c, statx(p.dirfd, p.path, (int)c->arg[2], (unsigned)c->arg[3], c->ptr[4]));
     if (status == 0)
-        status = attributes_show_extended(c->kernel, c->ptr[4]);
+        status = statx_shown(c, c->ptr[4], p.path[0]);
     return inputs_looked(c->kernel, p.text, status);
 }
 
@@ -539,6 +571,16 @@ int64_t paths_fchdir(struct call *c)
     return paths_enter(c, openat(c->fd[0], ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
+/* A name has been made: of a new inode. */
+static int64_t date_made(struct call *c, const struct paths_place *p, int64_t status)
+{
+    if (status < 0)
+        return status;
+    filetimes_now_at(c->kernel, p, AT_SYMLINK_NOFOLLOW, FILETIMES_MADE);
+    filetimes_now_around(c->kernel, p);
+    return status;
+}
+
 static int64_t mkdir_at(struct call *c, uint64_t dir, int path, mode_t mode)
 {
     struct paths_place p;
@@ -548,7 +590,7 @@ static int64_t mkdir_at(struct call *c, uint64_t dir, int path, mode_t mode)
     mode_t old = umask(c->kernel->identity.mask);
     status = CALL_HOST(c, mkdirat(p.dirfd, p.path, mode));
     umask(old);
-    return status;
+    return date_made(c, &p, status);
 }
 
 int64_t paths_mkdir(struct call *c) { return mkdir_at(c, HERE, 0, (mode_t)c->arg[1]); }
@@ -566,7 +608,7 @@ static int64_t mknod_at(struct call *c, uint64_t dir, int path, mode_t mode, dev
     mode_t old = umask(c->kernel->identity.mask);
     status = CALL_HOST(c, mknodat(p.dirfd, p.path, mode, S_ISCHR(mode) ? device : 0));
     umask(old);
-    return status;
+    return date_made(c, &p, status);
 }
 
 int64_t paths_mknod(struct call *c) { return mknod_at(c, HERE, 0, (mode_t)c->arg[1], (dev_t)c->arg[2]); }
@@ -584,7 +626,7 @@ int64_t paths_make_socket(struct call *c, const char *path, struct stat *out)
     if (status < 0)
         return status;
     mode_t old = umask(c->kernel->identity.mask);
-    status = CALL_HOST(c, mknodat(p.dirfd, p.path, S_IFSOCK | 0777, 0));
+    status = date_made(c, &p, CALL_HOST(c, mknodat(p.dirfd, p.path, S_IFSOCK | 0777, 0)));
     umask(old);
     if (status == 0 && !out)
         return CALL_HOST(c, unlinkat(p.dirfd, p.path, 0));
@@ -618,12 +660,14 @@ static int64_t unlink_at(struct call *c, uint64_t dir, int path, int flags)
     int64_t status = find_change(c, &p, dir, path, SANDBOX_NAME);
     if (status < 0)
         return status;
-    if (flags & AT_REMOVEDIR)
-        (void)fstatat(p.dirfd, p.path, &st, AT_SYMLINK_NOFOLLOW);
+    (void)fstatat(p.dirfd, p.path, &st, AT_SYMLINK_NOFOLLOW);
     status = CALL_HOST(c, unlinkat(p.dirfd, p.path, flags));
-    if (status == 0)
-        attributes_removed(c->kernel, &st);
-    return status;
+    if (status < 0)
+        return status;
+    filetimes_now(c->kernel, &st, FILETIMES_CHANGE);
+    filetimes_now_around(c->kernel, &p);
+    attributes_removed(c->kernel, &st);
+    return 0;
 }
 
 int64_t paths_unlink(struct call *c) { return unlink_at(c, HERE, 0, 0); }
@@ -640,7 +684,20 @@ static int64_t rename_at(struct call *c, uint64_t dir, int path, uint64_t new_di
     int64_t status = find_change(c, &from, dir, path, SANDBOX_NAME);
     if (status == 0)
         status = find_change(c, &to, new_dir, new_path, SANDBOX_REPLACES);
-    return status < 0 ? status : CALL_HOST(c, renameat2(from.dirfd, from.path, to.dirfd, to.path, flags));
+    if (status < 0)
+        return status;
+    struct stat moved = {0}, replaced;
+    (void)fstatat(from.dirfd, from.path, &moved, AT_SYMLINK_NOFOLLOW);
+    const bool replaces = fstatat(to.dirfd, to.path, &replaced, AT_SYMLINK_NOFOLLOW) == 0;
+    status = CALL_HOST(c, renameat2(from.dirfd, from.path, to.dirfd, to.path, flags));
+    if (status < 0 || (replaces && replaced.st_dev == moved.st_dev && replaced.st_ino == moved.st_ino))
+        return status; /* two names of one inode stay */
+    if (replaces)
+        filetimes_now(c->kernel, &replaced, FILETIMES_CHANGE);
+    filetimes_now_at(c->kernel, &to, AT_SYMLINK_NOFOLLOW, FILETIMES_CHANGE);
+    filetimes_now_around(c->kernel, &from);
+    filetimes_now_around(c->kernel, &to);
+    return 0;
 }
 
 int64_t paths_rename(struct call *c) { return rename_at(c, HERE, 0, HERE, 1, 0); }
@@ -662,7 +719,13 @@ static int64_t link_at(struct call *c, uint64_t dir, int path, uint64_t new_dir,
         status = confine_flagged(c, &from, path, walk);
     if (status == 0)
         status = find_change(c, &to, new_dir, new_path, SANDBOX_MAKES);
-    return status < 0 ? status : CALL_HOST(c, linkat(from.dirfd, from.path, to.dirfd, to.path, flags));
+    if (status == 0)
+        status = CALL_HOST(c, linkat(from.dirfd, from.path, to.dirfd, to.path, flags));
+    if (status < 0)
+        return status;
+    filetimes_now_at(c->kernel, &to, AT_SYMLINK_NOFOLLOW, FILETIMES_CHANGE);
+    filetimes_now_around(c->kernel, &to);
+    return 0;
 }
 
 int64_t paths_link(struct call *c) { return link_at(c, HERE, 0, HERE, 1, 0); }
@@ -673,7 +736,7 @@ static int64_t symlink_at(struct call *c, uint64_t dir, int path)
 {
     struct paths_place p;
     int64_t status = find_change(c, &p, dir, path, SANDBOX_MAKES);
-    return status < 0 ? status : CALL_HOST(c, symlinkat(c->ptr[0], p.dirfd, p.path));
+    return status < 0 ? status : date_made(c, &p, CALL_HOST(c, symlinkat(c->ptr[0], p.dirfd, p.path)));
 }
 
 int64_t paths_symlink(struct call *c) { return symlink_at(c, HERE, 1); }
@@ -682,11 +745,26 @@ int64_t paths_symlinkat(struct call *c) { return symlink_at(c, c->arg[1], 2); }
 
 /* ------------------------------------------------------------------ rights, owners, size, times */
 
+/* What stands in the inode has changed: of a name; of an open file. */
+static int64_t date_changed(struct call *c, const struct paths_place *p, int flags, int64_t status)
+{
+    if (status == 0)
+        filetimes_now_at(c->kernel, p, flags & (AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH), FILETIMES_CHANGE);
+    return status;
+}
+
+static int64_t date_changed_open(struct call *c, int64_t status)
+{
+    if (status == 0)
+        filetimes_now_open(c->kernel, c->fd[0], FILETIMES_CHANGE);
+    return status;
+}
+
 static int64_t chmod_at(struct call *c, uint64_t dir, int path, mode_t mode)
 {
     struct paths_place p;
     int64_t status = find_change(c, &p, dir, path, SANDBOX_TARGET);
-    return status < 0 ? status : CALL_HOST(c, fchmodat(p.dirfd, p.path, mode, 0));
+    return status < 0 ? status : date_changed(c, &p, 0, CALL_HOST(c, fchmodat(p.dirfd, p.path, mode, 0)));
 }
 
 int64_t paths_chmod(struct call *c) { return chmod_at(c, HERE, 0, (mode_t)c->arg[1]); }
@@ -696,7 +774,7 @@ int64_t paths_fchmodat(struct call *c) { return chmod_at(c, c->arg[0], 1, (mode_
 int64_t paths_fchmod(struct call *c)
 {
     const int64_t status = sandbox_descriptor(c, c->fd[0]);
-    return status < 0 ? status : CALL_HOST(c, fchmod(c->fd[0], (mode_t)c->arg[1]));
+    return status < 0 ? status : date_changed_open(c, CALL_HOST(c, fchmod(c->fd[0], (mode_t)c->arg[1])));
 }
 
 /* As for a user without privileges: of files of his own, to himself and his group or that of the file. -1 leaves a
@@ -728,7 +806,9 @@ static int64_t chown_at(struct call *c, uint64_t dir, int path, int first, int f
         status = may_give(c, &st, first, &user, &group);
     if (status == 0)
         status = confine_flagged(c, &p, path, flags);
-    return status < 0 ? status : CALL_HOST(c, fchownat(p.dirfd, p.path, user, group, flags));
+    if (status == 0)
+        status = CALL_HOST(c, fchownat(p.dirfd, p.path, user, group, flags));
+    return date_changed(c, &p, flags, status);
 }
 
 int64_t paths_chown(struct call *c) { return chown_at(c, HERE, 0, 1, 0); }
@@ -747,19 +827,32 @@ int64_t paths_fchown(struct call *c)
         status = may_give(c, &st, 1, &user, &group);
     if (status == 0)
         status = sandbox_descriptor(c, c->fd[0]);
-    return status < 0 ? status : CALL_HOST(c, fchown(c->fd[0], user, group));
+    return status < 0 ? status : date_changed_open(c, CALL_HOST(c, fchown(c->fd[0], user, group)));
 }
 
 int64_t paths_truncate(struct call *c)
 {
     char path[PATH_MAX];
-    struct stat st;
+    struct stat st = {0};
     int64_t status = find_plain_change(c, path, true, -EPERM);
-    if (status == 0 && (int64_t)c->arg[1] > 0 && stat(path, &st) == 0)
+    if (status == 0 && stat(path, &st) == 0 && (int64_t)c->arg[1] > 0)
         status = files_check_size(c, &st, c->arg[1]);
     if (status == 0)
         inputs_changing(c->kernel, path);
-    return status < 0 ? status : CALL_HOST(c, truncate(path, (off_t)c->arg[1]));
+    if (status == 0)
+        status = CALL_HOST(c, truncate(path, (off_t)c->arg[1]));
+    if (status == 0 && st.st_size != (off_t)c->arg[1])
+        filetimes_now(c->kernel, &st, FILETIMES_WRITTEN);
+    return status;
+}
+
+static int64_t date_given(struct call *c, int dirfd, const char *path, const struct timespec *times, int flags,
+                          int64_t status)
+{
+    struct stat st;
+    if (status == 0 && fstatat(dirfd, path, &st, flags) == 0)
+        filetimes_given(c->kernel, &st, times);
+    return status;
 }
 
 static int64_t set_times(struct call *c, uint64_t dir, int path, const struct timespec *times, int flags)
@@ -770,13 +863,17 @@ static int64_t set_times(struct call *c, uint64_t dir, int path, const struct ti
         if (!entry)
             return dir == HERE ? -EFAULT : -EBADF;
         const int64_t status = sandbox_descriptor(c, entry->host);
-        return status < 0 ? status : CALL_HOST(c, futimens(entry->host, times));
+        return status < 0
+                   ? status
+                   : date_given(c, entry->host, "", times, AT_EMPTY_PATH, CALL_HOST(c, futimens(entry->host, times)));
     }
     int64_t status = find_flagged(c, &p, dir, path, flags);
     if (status < 0 || p.synthetic)
         return status < 0 ? status : -EPERM;
     status = confine_flagged(c, &p, path, flags);
-    return status < 0 ? status : CALL_HOST(c, utimensat(p.dirfd, p.path, times, flags));
+    if (status == 0)
+        status = CALL_HOST(c, utimensat(p.dirfd, p.path, times, flags));
+    return date_given(c, p.dirfd, p.path, times, flags & (AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH), status);
 }
 
 int64_t paths_utime(struct call *c)
@@ -841,14 +938,23 @@ int64_t paths_llistxattr(struct call *c) { return list_attributes(c, false); }
 
 int64_t paths_flistxattr(struct call *c) { return CALL_HOST(c, flistxattr(c->fd[0], c->ptr[1], c->arg[2])); }
 
+static int64_t date_changed_plain(struct call *c, const char *path, bool follow, int64_t status)
+{
+    struct stat st;
+    if (status == 0 && (follow ? stat(path, &st) : lstat(path, &st)) == 0)
+        filetimes_now(c->kernel, &st, FILETIMES_CHANGE);
+    return status;
+}
+
 static int64_t set_attribute(struct call *c, bool follow)
 {
     char path[PATH_MAX];
     int64_t status = find_plain_change(c, path, follow, -EOPNOTSUPP);
     if (status < 0)
         return status;
-    return CALL_HOST(c, follow ? setxattr(path, c->ptr[1], c->ptr[2], c->arg[3], (int)c->arg[4])
-                               : lsetxattr(path, c->ptr[1], c->ptr[2], c->arg[3], (int)c->arg[4]));
+    return date_changed_plain(c, path, follow,
+                              CALL_HOST(c, follow ? setxattr(path, c->ptr[1], c->ptr[2], c->arg[3], (int)c->arg[4])
+                                                  : lsetxattr(path, c->ptr[1], c->ptr[2], c->arg[3], (int)c->arg[4])));
 }
 
 int64_t paths_setxattr(struct call *c) { return set_attribute(c, true); }
@@ -858,7 +964,9 @@ int64_t paths_lsetxattr(struct call *c) { return set_attribute(c, false); }
 int64_t paths_fsetxattr(struct call *c)
 {
     const int64_t status = sandbox_descriptor(c, c->fd[0]);
-    return status < 0 ? status : CALL_HOST(c, fsetxattr(c->fd[0], c->ptr[1], c->ptr[2], c->arg[3], (int)c->arg[4]));
+    if (status < 0)
+        return status;
+    return date_changed_open(c, CALL_HOST(c, fsetxattr(c->fd[0], c->ptr[1], c->ptr[2], c->arg[3], (int)c->arg[4])));
 }
 
 static int64_t remove_attribute(struct call *c, bool follow)
@@ -867,7 +975,8 @@ static int64_t remove_attribute(struct call *c, bool follow)
     int64_t status = find_plain_change(c, path, follow, -EOPNOTSUPP);
     if (status < 0)
         return status;
-    return CALL_HOST(c, follow ? removexattr(path, c->ptr[1]) : lremovexattr(path, c->ptr[1]));
+    return date_changed_plain(c, path, follow,
+                              CALL_HOST(c, follow ? removexattr(path, c->ptr[1]) : lremovexattr(path, c->ptr[1])));
 }
 
 int64_t paths_removexattr(struct call *c) { return remove_attribute(c, true); }
@@ -877,5 +986,5 @@ int64_t paths_lremovexattr(struct call *c) { return remove_attribute(c, false); 
 int64_t paths_fremovexattr(struct call *c)
 {
     const int64_t status = sandbox_descriptor(c, c->fd[0]);
-    return status < 0 ? status : CALL_HOST(c, fremovexattr(c->fd[0], c->ptr[1]));
+    return status < 0 ? status : date_changed_open(c, CALL_HOST(c, fremovexattr(c->fd[0], c->ptr[1])));
 }

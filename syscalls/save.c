@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 
 #include "syscalls/directories_priv.h"
+#include "syscalls/filetimes_priv.h"
 #include "syscalls/kernel_priv.h"
 
 #define RFLAGS_MOST 0x3fffffu /* the highest flag that there is: ID */
@@ -296,6 +297,7 @@ void syscalls_checkpoint(struct syscalls *kernel, struct checkpoint *c)
     if (!signals_hold(&kernel->signals))
         checkpoint_damaged(c, "signals as they cannot be");
     visit_objects(&kernel->attributes, c);
-    directories_checkpoint(kernel->attributes.directories, c);
+    inodes_checkpoint(kernel->attributes.directories, c);
+    filetimes_checkpoint(kernel, c);
     fds_checkpoint(kernel, c);
 }

@@ -17,6 +17,7 @@ import shlex
 import shutil
 import sys
 import tempfile
+import time
 
 from common import EMULATOR, check, done, equal, run, skip
 
@@ -138,7 +139,7 @@ def same(words, options, directory):
 
 def identity():
     """The files of who runs this belong to the guest, whoever that is: git refuses to work for others. And it is when
-    the guest is told that it is, while times of files are the host's."""
+    the guest is told that it is, while times of files that it does not change are the host's."""
     equal(run([EMULATOR, "-q", "--no-sim", "--clock", "2024-02-29T12:30", "date", "-u", "+%F %T"]).stdout,
           b"2024-02-29 12:30:00\n", "the date")
     with tempfile.TemporaryDirectory() as directory:
@@ -150,6 +151,7 @@ def identity():
             result = run([EMULATOR, "-q", "--no-sim", *clock, "make", "-B", "-f", "rules.mk", "one"], cwd=directory)
             equal((result.returncode, result.stdout), (0, b"cp fixture.txt one\n"), "make")
             equal(b"in the future" in result.stderr, warns, "make warns of times, %s" % clock)
+        times(directory)
         if not shutil.which("git", path=ENVIRONMENT["PATH"]):
             print("not installed: git")
             done()
@@ -158,6 +160,24 @@ def identity():
             equal(run(["git"] + words, cwd=directory, env=ENVIRONMENT).returncode, 0, "git " + words[0])
         same(["git", "log", "--format=%an %s"], ["--no-sim"], directory)
     done()
+
+
+def times(directory):
+    """Of what a run makes: the same every time, though the host's clock goes on, and newer than what it was made from.
+    """
+    script = ("make -f rules.mk one && make -f rules.mk one; cat one > two; chmod +x two\n"
+              "stat -c '%n %y %z' one two; test two -nt fixture.txt && echo newer")
+    said = []
+    for _ in range(2):
+        for name in ("one", "two"):
+            if os.path.exists(os.path.join(directory, name)):
+                os.remove(os.path.join(directory, name))
+        said.append(run([EMULATOR, "-q", "--no-sim", "sh", "-c", script], cwd=directory).stdout.decode())
+        made = "cp fixture.txt one\nmake: 'one' is up to date.\n"
+        check(said[-1].startswith(made), "make makes it once: " + said[-1])
+        check(said[-1].endswith("\nnewer\n"), "what is made is newer: " + said[-1])
+        time.sleep(0.02)
+    equal(said[0], said[1], "times of files")
 
 
 def rows_of(group):

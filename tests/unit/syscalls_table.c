@@ -114,9 +114,16 @@ static const char head[] =
     "\n"
     "**Files** are the host's, with the host's rights, times and inode numbers; the order of names in a directory\n"
     "is the host's, too. These are inputs of a run, as the files' contents are, and so are terminals. What stat\n"
-    "shows of a directory is the run's own, but for its times: a number in the order in which the run meets\n"
-    "directories, from 2^48 on, one link, 4096 bytes, 8 blocks. `/dev/random` and `/dev/urandom` give the seeded\n"
-    "stream that getrandom uses (`--seed`). A file system has 1 TiB, half of it free.\n"
+    "shows of a directory is the run's own: a number in the order in which the run meets directories, from 2^48\n"
+    "on, one link, 4096 bytes, 8 blocks. `/dev/random` and `/dev/urandom` give the seeded stream that getrandom\n"
+    "uses (`--seed`). A file system has 1 TiB, half of it free.\n"
+    "\n"
+    "**Times of files** that the program makes, writes or changes are the guest's clock of that moment, until the\n"
+    "run ends; those that it gives (utimensat) are kept. Where it has asked for a file (stat) that is newer than\n"
+    "its clock, what it changes from then on is as far ahead, so that outputs are newer than inputs: make and\n"
+    "configure compare both. `--clock` sets the clock. Reads set the time of access of such files as with\n"
+    "relatime; that of files which the program only reads is the host's. A file that is mapped to be written has\n"
+    "the time of the mmap.\n"
     "\n"
     "**/proc and /sys** are made up: what is shown there is the guest and the simulated machine, never the host;\n"
     "what is not made up does not exist. `/proc/PID` is there of each process of the run, with its threads in\n"
@@ -321,8 +328,9 @@ static void creation_survives_every_failed_allocation(void **state)
         assert_int_equal(status, C2_ERR_NO_MEMORY);
         assert_null(kernel);
     } while (n < 100);
-    assert_int_equal(n, 14); /* the kernel, two strings, two lists, a thread and the list of them, the times and the two
-                              * of the table of objects, the directories and the two of their index */
+    assert_int_equal(n, 17); /* the kernel, two strings, two lists, a thread and the list of them, the times and the two
+                              * of the table of objects, the directories and the two of their index, and the same of
+                              * times of files */
     syscalls_destroy(kernel);
     syscalls_destroy(NULL);
 }

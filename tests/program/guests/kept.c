@@ -113,6 +113,11 @@ static void use_files(const char *path)
     must(fstat(log, &st));
     mix_number((uint64_t)st.st_size);
     mix_number(st.st_mode);
+    mix(&st.st_atim, sizeof st.st_atim);
+    mix(&st.st_mtim, sizeof st.st_mtim);
+    must(fstat(out, &st));
+    mix(&st.st_mtim, sizeof st.st_mtim);
+    mix(&st.st_ctim, sizeof st.st_ctim);
     mix(shared, 8192);
     mix_number((uint64_t)must(fcntl(other, F_GETFD)));
     mix_number((uint64_t)must(fcntl(log, F_GETFL)));
@@ -209,7 +214,7 @@ static void use_signals(void)
 static double on_the_stack(int rounds)
 {
     double out;
-    uint16_t word = 0x0f7f, old_word; /* truncate, extended */
+    uint16_t word = 0x0f7f, old_word;   /* truncate, extended */
     uint32_t mxcsr = 0xff80, old_mxcsr; /* flush to zero, truncate */
     __asm__ volatile("fnstcw %0\n stmxcsr %1\n fldcw %2\n ldmxcsr %3\n"
                      : "=m"(old_word), "=m"(old_mxcsr)
