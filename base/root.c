@@ -3,7 +3,8 @@
  * Model
  *   A directory of the host is "/" to the guest: an absolute path, and the text of a symbolic link that is one, are
  *   looked up below it, and ".." at its top stays there, as after chroot(2). The host's kernel does so (openat2 with
- *   RESOLVE_IN_ROOT). It is set once, before anything is looked for, and is the same for all of the process.
+ *   RESOLVE_IN_ROOT). It is set once, before anything is looked for, and is the same for all of the process. So is the
+ *   place of the run's own /dev/shm (syscalls/shm.c).
  * Invariants
  *   The host's path is canonical and has no slash at its end: "" is the host's own root, or that none is set.
  */
@@ -23,6 +24,7 @@
 static struct {
     int host; /* O_PATH */
     char path[PATH_MAX];
+    char own[PATH_MAX]; /* what has the run's own /dev/shm below; "": nothing */
 } root = {.host = -1};
 
 static int open_in_root(const char *path, int flags)
@@ -62,8 +64,20 @@ const char *c2_root_path(void) { return root.path; }
 
 int c2_root_open(const char *path, int flags) { return open_in_root(path[0] ? path : ".", flags); }
 
+void c2_root_set_own(const char *base) { snprintf(root.own, sizeof root.own, "%s", base); }
+
+const char *c2_root_own(void) { return root.own; }
+
+bool c2_root_is_own(const char *host)
+{
+    const size_t bytes = strlen(root.own);
+    return bytes > 0 && strncmp(host, root.own, bytes) == 0 && host[bytes] == '/';
+}
+
 const char *c2_root_inside(const char *host)
 {
+    if (c2_root_is_own(host))
+        return host + strlen(root.own);
     const size_t bytes = strlen(root.path);
     if (strncmp(host, root.path, bytes) != 0 || (host[bytes] != '/' && host[bytes] != '\0'))
         return NULL;

@@ -21,6 +21,11 @@ int c2_root_open(const char *path, int flags);
 int c2_root_find(const char *path, char out[PATH_MAX]);
 /* What the guest calls this canonical path of the host's; NULL: it has no name there. Lent with `host`. */
 const char *c2_root_inside(const char *host);
+/* A directory of the run's own: `base` is the host's path of what has /dev/shm below, which the guest finds as its
+ * /dev/shm; "": there is none. */
+void c2_root_set_own(const char *base);
+const char *c2_root_own(void);
+bool c2_root_is_own(const char *host); /* whether this path of the host's lies there */
 /* Where the guest starts, for the host: the working directory, or the root's top if that lies elsewhere. */
 const char *c2_root_start(void);
 

@@ -107,6 +107,8 @@ void filetimes_now_around(struct syscalls *kernel, const struct paths_place *p)
     char directory[PATH_MAX];
     struct stat st;
     strcpy(directory, p->text);
+    while (directory[0] != '\0' && directory[strlen(directory) - 1] == '/')
+        directory[strlen(directory) - 1] = '\0';
     char *slash = strrchr(directory, '/');
     if (!slash)
         return;

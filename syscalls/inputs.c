@@ -9,6 +9,7 @@
  *   modification is another.
  *   What the guest has written itself before it reads it is no input. Where something else was left in the file of
  *   what it had been, that can no longer be said, and a note says so.
+ *   Files of the run's own /dev/shm are none.
  *   Pipes, terminals and devices: the bytes that came, in their order. Directories: the names, in the host's order, as
  *   they were at the first listing. Links: their text. Names that were not there: that they were not.
  *   Each process keeps a list of its own, which its children begin with. What one of them writes all others know, by
@@ -32,6 +33,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/root.h"
 #include "syscalls/kernel_priv.h"
 
 #define LARGEST_BYTES ((uint64_t)4 << 30)
@@ -290,6 +292,8 @@ void inputs_opened(struct syscalls *kernel, struct fd_entry *entry, const char *
     inputs_learn(inputs);
     if (!path)
         host_name(entry->host, name);
+    if (c2_root_is_own(path ? path : name))
+        return;
     struct input *input = file_of(inputs, SYSCALLS_INPUT_FILE, &st, path ? path : name);
     if (!input)
         return;
@@ -403,6 +407,8 @@ void inputs_took(struct syscalls *kernel, const struct fd_entry *entry, const st
 static struct input *inputs_named(struct inputs *inputs, enum syscalls_input_kind kind, const char *path)
 {
     const uint64_t key = inputs_key_of(path, strlen(path)) + (uint64_t)kind;
+    if (c2_root_is_own(path))
+        return NULL;
     for (struct input *input = inputs_first_of(inputs, key); input; input = inputs_next_of(inputs, input))
         if (input->shown.kind == kind && strcmp(input->path, path) == 0)
             return NULL;

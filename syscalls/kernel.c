@@ -167,6 +167,8 @@ enum c2_status syscalls_create(struct syscalls **out, struct mmu *mmu, const str
     if (status == C2_OK)
         status = sandbox_create(&kernel->sandbox, config, err);
     if (status == C2_OK)
+        shm_create(kernel);
+    if (status == C2_OK)
         status = network_create(&kernel->network, err);
     if (status == C2_OK)
         status = fds_create(kernel, err);
@@ -184,6 +186,7 @@ void syscalls_destroy(struct syscalls *kernel)
     if (!kernel)
         return;
     sandbox_destroy(&kernel->sandbox);
+    shm_destroy(kernel);
     network_destroy(kernel->network);
     fds_destroy(&kernel->fds);
     ipc_destroy(&kernel->ipc); /* that descriptors lead to */

@@ -19,6 +19,7 @@
 #include "syscalls/priorities_priv.h"
 #include "syscalls/processes_priv.h"
 #include "syscalls/sandbox_priv.h"
+#include "syscalls/shm_priv.h"
 #include "syscalls/signals_priv.h"
 #include "syscalls/stops_priv.h"
 #include "syscalls/timers_priv.h"
@@ -152,6 +153,7 @@ struct syscalls {
     struct identity identity;
     struct inputs inputs;
     struct sandbox sandbox;
+    struct shm shm;
     struct network *network;
     bool no_network;
     struct ipc_view ipc;

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/root.h"
 #include "syscalls/filetimes_priv.h"
 #include "syscalls/kernel_priv.h"
 #include "syscalls/limits_priv.h"
@@ -55,6 +56,8 @@ static int64_t memory_describe_file(struct mmu_request *request, const struct fd
     snprintf(link, sizeof link, "/proc/self/fd/%d", file->host);
     ssize_t bytes = readlink(link, path, PATH_MAX - 1);
     path[bytes > 0 ? bytes : 0] = '\0';
+    if (c2_root_is_own(path)) /* the same in every report */
+        memmove(path, c2_root_inside(path), strlen(c2_root_inside(path)) + 1);
     request->kind = MMU_FILE;
     request->host_fd = file->host;
     request->path = path;

@@ -30,6 +30,7 @@
 #include "syscalls/locks_priv.h"
 #include "syscalls/notices_priv.h"
 #include "syscalls/paths_priv.h"
+#include "syscalls/shm_priv.h"
 #include "syscalls/terminals_priv.h"
 
 #define HERE ((uint64_t)(int64_t)AT_FDCWD)
@@ -77,6 +78,8 @@ static int64_t find_change(struct call *c, struct paths_place *p, uint64_t dir, 
     int64_t status = find_host(c, p, dir, path, change == SANDBOX_TARGET);
     if (status == -EPERM && change == SANDBOX_MAKES)
         return -EEXIST;
+    if (status == 0 && (change == SANDBOX_NAME || change == SANDBOX_REPLACES) && shm_is_top(p->text))
+        return -EBUSY; /* something is mounted there */
     return status < 0 ? status : sandbox_confine(c, p, c->ptr[path], change);
 }
 

@@ -285,6 +285,8 @@ void syscalls_checkpoint(struct syscalls *kernel, struct checkpoint *c)
         checkpoint_refuse(c, "it has children, which are processes of their own");
     if (ipc_has_objects(kernel))
         checkpoint_refuse(c, "it has shared memory, semaphores or queues of System V IPC");
+    if (shm_has_files())
+        checkpoint_refuse(c, "it has files in /dev/shm");
     save_visit_threads(kernel, c);
     visit_timers(kernel, c);
     visit_identity(&kernel->identity, c);

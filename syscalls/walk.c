@@ -8,7 +8,8 @@
  *   the kernel would walk it; in /proc and /sys the links are those of synthetic.c. The walk only decides:
  *     - it never entered /proc or /sys: the host gets the guest's own directory and path, with its own semantics;
  *     - it ended there: a synthetic file;
- *     - it went through a link there (/proc/self/cwd/x): the host gets the canonical path found.
+ *     - it went through a link there (/proc/self/cwd/x), or through /dev/shm, of which the run has one of its own
+ *       (shm.c): the host gets the canonical path found.
  *   What openat2 forbids on the way is seen here, too. No thread of the guest runs meanwhile that could change it; with
  *   RESOLVE_IN_ROOT the host gets the canonical path.
  *
@@ -26,6 +27,7 @@
 #include "base/root.h"
 #include "syscalls/kernel_priv.h"
 #include "syscalls/paths_priv.h"
+#include "syscalls/shm_priv.h"
 
 enum { MAX_LINKS = 40 }; /* as Linux */
 
@@ -83,13 +85,18 @@ static int64_t start_at(struct walk *w, uint64_t dirfd, const char *path)
         w->at[0] = '\0';
         return 0;
     }
-    if ((int)dirfd == AT_FDCWD)
-        return paths_name(w->kernel->fds.cwd, w->at);
+    if ((int)dirfd == AT_FDCWD) {
+        const int64_t named = paths_name(w->kernel->fds.cwd, w->at);
+        w->redirected = shm_covers(w->kernel, w->at);
+        return named;
+    }
     const struct fd_entry *entry = fds_at(w->kernel, dirfd);
     if (!entry)
         return -EBADF;
     w->redirected = entry->path; /* the host has no directory there */
-    return entry->path ? walk_put(w->at, entry->path) : paths_name(entry->host, w->at);
+    const int64_t status = entry->path ? walk_put(w->at, entry->path) : paths_name(entry->host, w->at);
+    w->redirected |= shm_covers(w->kernel, w->at);
+    return status;
 }
 
 /* Takes the first component off the rest into name (NAME_MAX + 1 bytes): false if there is none. */
@@ -170,12 +177,11 @@ static int64_t follow_text(struct walk *w, const char *text)
 }
 
 /* No link is in the way to the last component: the walk has followed them. */
-static int64_t read_link(const char *at, char *out, size_t bytes)
+static int64_t read_link(const struct walk *w, char *out, size_t bytes)
 {
+    const char *base = shm_is_own(w->kernel, w->at) ? c2_root_own() : c2_root_path();
     char host[PATH_MAX];
-    if (!c2_root_is_set())
-        return readlink(at, out, bytes);
-    const int length = snprintf(host, sizeof host, "%s%s", c2_root_path(), at);
+    const int length = snprintf(host, sizeof host, "%s%s", base, w->at);
     return (size_t)length < sizeof host ? readlink(host, out, bytes) : -1;
 }
 
@@ -194,7 +200,7 @@ static int64_t follow_link(struct walk *w, bool last)
     const int64_t fd = synthetic ? synthetic_fd(w->kernel, w->at) : -1;
     int64_t bytes = fd >= 0     ? 1
                     : synthetic ? synthetic_link(w->kernel, w->at, text, sizeof text - 1)
-                                : read_link(w->at, text, sizeof text - 1);
+                                : read_link(w, text, sizeof text - 1);
     if (bytes <= 0)
         return 0;
     const int64_t status = check_link(w, fd >= 0 || (synthetic && text[0] == '/'));
@@ -207,11 +213,14 @@ static int64_t follow_link(struct walk *w, bool last)
     return follow_text(w, text);
 }
 
-static int walk_open_place(const char *at, int flags)
+static int walk_open_place(const struct walk *w, int flags)
 {
-    if (c2_root_is_set())
-        return c2_root_open(at, flags);
-    return open(at[0] ? at : "/", O_PATH | O_CLOEXEC | flags);
+    char host[PATH_MAX + PATH_MAX];
+    const bool own = shm_is_own(w->kernel, w->at);
+    if (c2_root_is_set() && !own)
+        return c2_root_open(w->at, flags);
+    snprintf(host, sizeof host, "%s%s", own ? c2_root_own() : "", w->at[0] ? w->at : "/");
+    return open(host, O_PATH | O_CLOEXEC | flags);
 }
 
 /* Where the host is not asked about the path itself - below a root it gets none with ".." in it - it cannot say that
@@ -220,7 +229,7 @@ static int64_t walk_check_directory(const struct walk *w)
 {
     if ((!c2_root_is_set() && !w->resolve) || synthetic_covers(w->kernel, w->at))
         return 0;
-    const int host = walk_open_place(w->at, O_DIRECTORY);
+    const int host = walk_open_place(w, O_DIRECTORY);
     if (host < 0)
         return -errno;
     close(host);
@@ -233,7 +242,7 @@ static uint64_t mount_of(const struct walk *w)
     struct statx st = {.stx_mask = 0};
     if (synthetic_covers(w->kernel, w->at))
         return UINT64_MAX - (w->at[1] == 'p');
-    const int host = walk_open_place(w->at, O_NOFOLLOW);
+    const int host = walk_open_place(w, O_NOFOLLOW);
     if (host < 0)
         return 0;
     const bool known = statx(host, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) == 0 && st.stx_mask & STATX_MNT_ID;
@@ -268,6 +277,7 @@ static int64_t walk_all(struct walk *w, bool follow)
             if (status == 0 && (!last || follow))
                 status = follow_link(w, last);
         }
+        w->redirected |= shm_covers(w->kernel, w->at);
         if (status == 0 && !w->magic)
             status = check_mount(w);
         if (status < 0)
@@ -336,6 +346,18 @@ static int64_t root_place(struct call *c, struct paths_place *out, const struct 
     return (size_t)bytes < sizeof out->text ? place_below(c, out, w->at, path) : -ENAMETOOLONG;
 }
 
+/* The same in the run's own /dev/shm. The canonical path has lost the slash at the end, which asks for a directory. */
+static int64_t shm_place(struct paths_place *out, const struct walk *w, const char *path)
+{
+    const size_t bytes = strlen(path);
+    const int length = snprintf(out->text, sizeof out->text, "%s%s%s", c2_root_own(), w->at,
+                                path[bytes - 1] == '/' ? "/" : "");
+    out->synthetic = false;
+    out->dirfd = AT_FDCWD;
+    out->path = out->text;
+    return (size_t)length < sizeof out->text ? 0 : -ENAMETOOLONG;
+}
+
 int64_t paths_find(struct call *c, struct paths_place *out, uint64_t dirfd, const char *path, bool follow)
 {
     return paths_resolve(c, out, dirfd, path, follow, 0);
@@ -390,6 +412,8 @@ int64_t paths_resolve(struct call *c, struct paths_place *out, uint64_t dirfd, c
         out->synthetic = true;
         return 0;
     }
+    if (!w.magic && shm_is_own(w.kernel, w.at))
+        return shm_place(out, &w, path);
     if (c2_root_is_set())
         return root_place(c, out, &w, path);
     return host_place(out, c->kernel, w.redirected ? (uint64_t)AT_FDCWD : dirfd, w.redirected ? out->text : path);

@@ -5,6 +5,7 @@ memory      as natively: segments between processes
 semaphores  as natively, under two quanta
 messages    as natively, under two quanta
 queues      as natively: those of POSIX, under two quanta
+shm         /dev/shm is the run's own: two runs at a time make the same names
 own         nothing of it is the host's; who waits for ever is told; a program that has some is not saved
 """
 
@@ -65,6 +66,25 @@ def own():
         got = emulate(["--no-sim", "--checkpoint-at", "on_saved", "--checkpoint", os.path.join(top, "c"), GUEST, "kept",
                        name])
         check(b"System V IPC" in got.stderr, "a checkpoint: " + got.stderr.decode())
+
+
+def shm():
+    script = "set -C; echo $1 > /dev/shm/c2test-name && cat /dev/shm/c2test-name && read line && ls /dev/shm"
+    runs = [subprocess.Popen([EMULATOR, "-q", "--no-sim", "/bin/sh", "-c", script, "sh", word], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE) for word in ("first", "second")]
+    for one, word in zip(runs, (b"first", b"second")):
+        equal(one.stdout.readline(), word + b"\n", "what a run finds under its name")
+    check(not os.path.exists("/dev/shm/c2test-name"), "the host has no such name")
+    for one in runs:
+        output, said = one.communicate(b"on\n")
+        equal((one.returncode, output), (0, b"c2test-name\n"), "status and names")
+        equal(said, b"c2emu: the program has left 1 name in its /dev/shm, which ends with the run: c2test-name\n",
+              "what is said at the end")
+    check(not [name for name in os.listdir("/dev/shm") if name.startswith("c2emu-%d-" % runs[0].pid)], "it is removed")
+    with tempfile.TemporaryDirectory() as top:
+        got = emulate(["--no-sim", "--checkpoint-at", "700000", "--checkpoint", os.path.join(top, "c"), "/bin/sh", "-c",
+                       "echo > /dev/shm/c2test-name; i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done"])
+        check(b"it has files in /dev/shm" in got.stderr, "a checkpoint: " + got.stderr.decode())
 
 
 if __name__ == "__main__":
