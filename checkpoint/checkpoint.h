@@ -13,7 +13,7 @@
 
 #include "base/base.h"
 
-#define CHECKPOINT_FORMAT 12u /* of all that is in the file: to be changed with any field of any part */
+#define CHECKPOINT_FORMAT 13u /* of all that is in the file: to be changed with any field of any part */
 
 struct checkpoint;
 /* Begins a file of the caller's, which outlives it, as do the texts; `name` is for messages, `version` that of the

@@ -397,6 +397,8 @@ static int64_t fds_set_status(struct call *c)
 static int64_t get_status(struct call *c, const struct fd_entry *entry)
 {
     const int64_t flags = CALL_HOST(c, fcntl(entry->host, F_GETFL));
+    if (entry->nofollow)
+        return flags | O_NOFOLLOW;
     return entry->kind == FD_TERMINAL && flags >= 0 ? (flags & ~(int64_t)O_ACCMODE) | entry->pollable->access : flags;
 }
 

@@ -39,6 +39,7 @@ struct fd_entry {
     uint32_t owner;       /* a thread or a group; 0: the process that the host has */
     bool named;           /* a pipe with a name: whatever has its other end, the host is asked without waiting */
     bool cloexec;         /* of the guest; the host's is always set */
+    bool nofollow;        /* FD_SYNTHETIC: opened with O_NOFOLLOW, which the host's descriptor cannot show */
     uint8_t standard;     /* 1 + the number of c2emu's own descriptor that it is, 0 to 2; 0: none of them */
     uint64_t description; /* the same for copies made by dup: they share position, flags and locks */
     char *path;           /* FD_SYNTHETIC, FD_TERMINAL: canonical path, owned */

@@ -242,6 +242,7 @@ static void visit_entry(struct fd_entry *entry, struct saved *saved, struct chec
     CHECKPOINT_NUMBER(c, entry->kind, FD_SYNTHETIC);
     CHECKPOINT_NUMBER(c, entry->wait, FD_WAIT_SELF);
     CHECKPOINT_NUMBER(c, entry->cloexec, 1);
+    CHECKPOINT_NUMBER(c, entry->nofollow, 1);
     CHECKPOINT_NUMBER(c, entry->standard, 3);
     checkpoint_number(c, &entry->description, CHECKPOINT_ANY);
     checkpoint_text(c, &entry->path, PATH_MAX);

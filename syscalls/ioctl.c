@@ -8,6 +8,7 @@
  */
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <linux/fiemap.h>
 #include <linux/fs.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -105,6 +106,7 @@ int64_t ioctl_call(struct call *c)
         break;
     case FICLONE:
     case FICLONERANGE:
+    case FS_IOC_FIEMAP: /* where a file lies on a disk is the host's */
         return -EOPNOTSUPP;
     default:
         break;

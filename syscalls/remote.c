@@ -20,6 +20,7 @@
 #include "syscalls/remote_priv.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #include "syscalls/kernel_priv.h"
 
@@ -268,3 +269,43 @@ static int64_t remote_call(struct call *c, bool writes)
 int64_t remote_read(struct call *c) { return remote_call(c, false); }
 
 int64_t remote_write(struct call *c) { return remote_call(c, true); }
+
+/* ------------------------------------------------------------------ advice */
+
+/* As madvise of one piece after the other, up to one that is refused. */
+static int64_t advise_all(struct call *c, const struct iovec *list, int count)
+{
+    const uint64_t advice = c->arg[3];
+    int64_t done = 0, status = 0;
+    for (int i = 0; i < count && status == 0; i++) {
+        c->arg[0] = (uintptr_t)list[i].iov_base;
+        c->arg[1] = list[i].iov_len;
+        c->arg[2] = advice;
+        status = memory_advise(c);
+        done += status == 0 ? (int64_t)list[i].iov_len : 0;
+    }
+    return done > 0 ? done : status;
+}
+
+int64_t remote_advise(struct call *c)
+{
+    const struct fd_entry *entry;
+    struct iovec list[IOV_MAX];
+    int count = 0;
+    if (c->arg[4] != 0)
+        return -EINVAL;
+    int64_t status = remote_copy_list(c, list, &count, c->arg[1], c->arg[2]);
+    for (int i = 0; i < count && status == 0; i++)
+        status = guest_out_of_reach((uintptr_t)list[i].iov_base, list[i].iov_len) ? -EFAULT : 0;
+    if (status < 0)
+        return status;
+    entry = fds_at(c->kernel, c->arg[0]);
+    if (!entry || entry->kind != FD_PROCESS)
+        return -EBADF;
+    const uint32_t process = pidfds_process(c->kernel, c->arg[0]);
+    if (process != IDENTITY_PARENT && !views_find(c->kernel, process))
+        return -ESRCH;
+    if (process == c->kernel->pid)
+        return advise_all(c, list, count);
+    return c->arg[3] == MADV_COLD || c->arg[3] == MADV_PAGEOUT || c->arg[3] == MADV_WILLNEED ? -EPERM : -EINVAL;
+}

@@ -26,6 +26,7 @@
 #include "base/root.h"
 #include "syscalls/kernel_priv.h"
 #include "syscalls/paths_priv.h"
+#include "syscalls/pollable_priv.h"
 #include "syscalls/terminals_priv.h"
 
 /* Whether path is root itself or lies below it. */
@@ -391,6 +392,7 @@ int64_t synthetic_open(struct call *c, const char *path, int flags)
     }
     struct fd_entry *entry = fds_at(c->kernel, (uint64_t)fd);
     entry->kind = FD_SYNTHETIC;
+    entry->nofollow = flags & O_NOFOLLOW;
     entry->path = name;
     return fd;
 }
@@ -442,6 +444,29 @@ static uint64_t inode_of(const char *path)
     return hash;
 }
 
+static unsigned access_of(const struct fd_entry *entry)
+{
+    const int flags = fcntl(entry->host, F_GETFL);
+    if (entry->kind == FD_TERMINAL)
+        return entry->pollable->access;
+    return flags & O_PATH ? O_PATH : (unsigned)flags & O_ACCMODE;
+}
+
+/* A link to an open descriptor shows in its rights how that may be accessed. */
+static void show_descriptor(struct syscalls *kernel, const char *path, struct stat *out)
+{
+    enum { BYTES = 64 };
+    const int64_t fd = synthetic_fd(kernel, path);
+    if (fd < 0)
+        return;
+    const unsigned access = access_of(fds_at(kernel, (uint64_t)fd));
+    out->st_mode = S_IFLNK | (access == O_RDONLY   ? S_IRUSR | S_IXUSR
+                              : access == O_WRONLY ? S_IWUSR | S_IXUSR
+                              : access == O_RDWR   ? S_IRWXU
+                                                   : 0);
+    out->st_size = BYTES;
+}
+
 int64_t synthetic_stat(struct syscalls *kernel, const char *path, struct stat *out)
 {
     static const mode_t modes[] = {
@@ -454,6 +479,8 @@ int64_t synthetic_stat(struct syscalls *kernel, const char *path, struct stat *o
         return -ENOENT;
     *out = (struct stat){.st_dev = makedev(0, 4), .st_ino = inode_of(path), .st_mode = modes[kind]};
     out->st_mode |= can_be_set(&place) ? S_IWUSR : 0;
+    if (kind == SYNTHETIC_LINK)
+        show_descriptor(kernel, path, out);
     out->st_nlink = kind == SYNTHETIC_DIRECTORY ? 2 : 1;
     out->st_uid = out->st_gid = place.is_process ? IDENTITY_USER : 0;
     out->st_blksize = 1024;

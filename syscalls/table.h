@@ -46,8 +46,8 @@ SYSCALL(306, syncfs, files_syncfs, DECIMAL, "flushes this file only", DESCRIPTOR
 SYSCALL(277, sync_file_range, files_sync_range, DECIMAL, "", DESCRIPTOR, OFFSET, OFFSET, HEX)
 SYSCALL(73, flock, files_flock, DECIMAL, "", DESCRIPTOR, FLAGS(lock))
 SYSCALL(16, ioctl, ioctl_call, DECIMAL,
-        "requests to terminals, pipes and for the loopback, of a known size; others are ENOTTY; process groups are the "
-        "guest's own",
+        "requests to terminals, pipes and for the loopback, of a known size; others are ENOTTY, FS_IOC_FIEMAP is "
+        "EOPNOTSUPP; process groups are the guest's own",
         DESCRIPTOR, CHOICE(ioctl), ADDRESS)
 
 TOPIC("Descriptors")
@@ -354,6 +354,8 @@ SYSCALL(237, mbind, process_absent, DECIMAL, "ENOSYS, silently: one node", ADDRE
 SYSCALL(101, ptrace, refused_look, DECIMAL, "ENOSYS, with a line that says so", INT, INT, ADDRESS, ADDRESS)
 SYSCALL(310, process_vm_readv, remote_read, DECIMAL, "", INT, ADDRESS, SIZE, ADDRESS, SIZE, HEX)
 SYSCALL(311, process_vm_writev, remote_write, DECIMAL, "", INT, ADDRESS, SIZE, ADDRESS, SIZE, HEX)
+SYSCALL(440, process_madvise, remote_advise, DECIMAL, "of the process itself, as since Linux 6.13; of others EPERM",
+        INT, ADDRESS, SIZE, CHOICE(madvise), HEX)
 SYSCALL(434, pidfd_open, pidfds_open, DECIMAL, "", INT, HEX)
 SYSCALL(424, pidfd_send_signal, pidfds_send_signal, DECIMAL, "", DESCRIPTOR, SIGNAL, ADDRESS, HEX)
 SYSCALL(438, pidfd_getfd, refused_look, DECIMAL, "ENOSYS, with a line that says so", DESCRIPTOR, INT, HEX)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/personality.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -135,6 +136,9 @@ static void descriptors_are_the_guest_s(void **state)
     assert_memory_equal(out, wanted, strlen(wanted));
     assert_call(0, stat, guest_text("/proc/self/fd/3"), st);
     assert_int_equal(st->st_size, 10);
+    assert_call(0, lstat, guest_text("/proc/self/fd/3"), st);
+    assert_int_equal(st->st_mode, S_IFLNK | 0500);
+    assert_int_equal(st->st_size, 64);
     assert_call(4, open, guest_text("/dev/fd/3"), O_RDONLY); /* opened anew: a position of its own */
     assert_call(3, lseek, 3, 3, SEEK_SET);
     assert_call(0, lseek, 4, 0, SEEK_CUR);
@@ -146,10 +150,21 @@ static void descriptors_are_the_guest_s(void **state)
     memset(out, 0, 100);
     assert_call(8, readlink, guest_text("/proc/self/fd/6"), out, 4096);
     assert_string_equal(out, "pipe:[4]"); /* not the host's inode number */
+    assert_call(0, lstat, guest_text("/proc/self/fd/7"), st);
+    assert_int_equal(st->st_mode, S_IFLNK | 0300);
     assert_call(8, open, guest_text("/proc/self/maps"), O_RDONLY);
     assert_call(9, open, guest_text("/proc/self/fd/8"), O_RDONLY);
     assert_call(0, fstat, 9, st);
     assert_int_equal(st->st_mode, S_IFREG | 0444);
+    assert_call(10, open, guest_text("/"), O_PATH);
+    assert_call(0, lstat, guest_text("/proc/self/fd/10"), st);
+    assert_int_equal(st->st_mode, S_IFLNK);
+    assert_call(11, socket, AF_UNIX, SOCK_STREAM, 0);
+    assert_call(0, lstat, guest_text("/proc/self/fd/11"), st);
+    assert_int_equal(st->st_mode, S_IFLNK | 0700);
+    assert_call(12, open, guest_text("/proc/version"), O_RDONLY | O_NOFOLLOW);
+    assert_int_equal(CALL(fcntl, 12, F_GETFL) & O_NOFOLLOW, O_NOFOLLOW);
+    assert_int_equal(CALL(fcntl, 8, F_GETFL) & O_NOFOLLOW, 0);
 }
 
 /* "a b c" of a directory, through a buffer of `room` bytes; without "." and "..". */

@@ -10,6 +10,8 @@
 #include <sys/file.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <linux/fiemap.h>
+#include <linux/fs.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -341,6 +343,7 @@ void row_ioctl(void **state)
     assert_call(0, fcntl, pair[0], F_GETFD);
     assert_call(-ENOTTY, ioctl, pair[0], TCGETS, guest_take(64));
     assert_call(-ENOTTY, ioctl, pair[0], TIOCGPGRP, count);
+    assert_call(-EOPNOTSUPP, ioctl, CALL(memfd_create, guest_text("m"), 0), FS_IOC_FIEMAP, guest_take(64));
     assert_call(-ENOTTY, ioctl, pair[0], 0x12345678, count); /* unknown: never reaches the host */
     assert_notice();
 }

@@ -1452,6 +1452,30 @@ void row_process_vm_writev(void **state)
     assert_call(4, process_vm_writev, 1000, local, 1, buffer_of(to, 4), 1, 0);
 }
 
+void row_process_madvise(void **state)
+{
+    (void)state;
+    const struct iovec *const pages = buffer_of((void *)GUEST_ARENA, 8192), *const bad = buffer_of((void *)GUEST_BAD,
+                                                                                                   4096);
+    const int64_t self = CALL(pidfd_open, 1000, 0), init = CALL(pidfd_open, 1, 0);
+    struct iovec *const both = guest_take(2 * sizeof *both);
+    assert_call(8192, process_madvise, self, pages, 1, MADV_COLD, 0);
+    assert_call(8192, process_madvise, self, pages, 1, MADV_PAGEOUT, 0);
+    assert_call(0, process_madvise, self, pages, 0, MADV_WILLNEED, 0);
+    assert_call(-ENOMEM, process_madvise, self, bad, 1, MADV_WILLNEED, 0);
+    both[0] = *pages;
+    both[1] = *bad;
+    assert_call(8192, process_madvise, self, both, 2, MADV_WILLNEED, 0);
+    assert_call(8192, process_madvise, self, pages, 1, MADV_NORMAL, 0);
+    assert_call(-EINVAL, process_madvise, self, pages, 1, 99, 0);
+    assert_call(-EINVAL, process_madvise, init, pages, 1, MADV_DONTNEED, 0);
+    assert_call(-EINVAL, process_madvise, self, pages, 1, MADV_COLD, 1);
+    assert_call(-EINVAL, process_madvise, self, pages, IOV_MAX + 1, MADV_COLD, 0);
+    assert_call(-EFAULT, process_madvise, self, GUEST_BAD, 1, MADV_COLD, 0);
+    assert_call(-EBADF, process_madvise, 0, pages, 1, MADV_COLD, 0);
+    assert_call(-EPERM, process_madvise, init, pages, 1, MADV_COLD, 0);
+}
+
 /* Numbers of the host, but for segments that are set up. */
 void row_modify_ldt(void **state)
 {

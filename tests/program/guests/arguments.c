@@ -323,14 +323,18 @@ static void list_memory(void)
 
 /* ------------------------------------------------------------------ numbers */
 
-static struct values NONE_BUT_0, INT, POSITIVE, SIZE, COUNT, OFFSET, FLAG, MODE, NODE_MODE, UID, PID, TID, SIGNAL, SENT,
-    SET_SIZE;
+static struct values NONE_BUT_0, BAD_ADVICE, PIECE, PIECES, INT, POSITIVE, SIZE, COUNT, OFFSET, FLAG, MODE, NODE_MODE,
+    UID, PID, TID, SIGNAL, SENT, SET_SIZE;
 static struct values SET_BYTES, CPUS, CPU_BYTES;
 
 static void list_numbers(void)
 {
     static unsigned long first[16] = {1}, empty[16];
     VALUES(NONE_BUT_0, 0);
+    VALUES(BAD_ADVICE, 99, -1); /* of what is good kernels refuse more or less */
+    static const struct iovec piece = {empty, sizeof empty};
+    VALUES(PIECE, &piece, BAD, none, BEYOND);
+    VALUES(PIECES, 1, -1, INT_MAX);
     VALUES(INT, 0, 1, -1, 100, INT_MAX, INT_MIN);
     VALUES(POSITIVE, 1, 0, -1, INT_MAX);
     VALUES(SIZE, 4, 0, 1, 100, PAGE, -1L, LONG_MAX);
@@ -846,6 +850,7 @@ static const struct row rows[] = {
     ROW(signals, rt_sigqueueinfo, &PID, &SENT, &INFO),
     ROW(signals, rt_tgsigqueueinfo, &PID, &TID, &SENT, &INFO),
     ROW(signals, pidfd_open, &PID, &FLAG),
+    ROW(signals, process_madvise, &PROCESS, &PIECE, &PIECES, &BAD_ADVICE, &NONE_BUT_0),
     ROW(signals, pidfd_send_signal, &PROCESS, &SENT, &INFO, &NONE_BUT_0),
     ANY(identity, getpgid, &PID),
     ANY(identity, getsid, &PID),
