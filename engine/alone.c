@@ -72,5 +72,6 @@ bool decode_is_alone(const struct decode_insn *insn, const struct cpu_model *cpu
     return alone[insn->insn.mnemonic] || branches_far(&insn->insn) || shifts_two_words(&insn->insn) ||
            moves_system_register(insn) || interpret_is_rep_string(&insn->insn) ||
            interpret_is_masked(&insn->insn, insn->operands) || interpret_is_foreign(&insn->insn) ||
+           interpret_enter_level(&insn->insn, insn->operands) > 0 ||
            interpret_refused(cpu, &insn->insn, insn->operands);
 }

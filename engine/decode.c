@@ -134,6 +134,21 @@ static unsigned repeat_slots(struct stream_slot out[DECODE_INSN_SLOTS], const st
     return 4;
 }
 
+/* ENTER with a nesting level. */
+static unsigned enter_slots(struct stream_slot out[DECODE_INSN_SLOTS], unsigned level, uint16_t index)
+{
+    enum { FRAME_POINTER = 8 };
+    unsigned count = 0;
+    const struct stream_slot push = {.insn = index, .size = FRAME_POINTER, .kind = STREAM_WRITE};
+    out[count++] = push;
+    for (unsigned i = 1; i < level; i++) {
+        out[count++] = (struct stream_slot){.insn = index, .size = FRAME_POINTER, .kind = STREAM_READ};
+        out[count++] = push;
+    }
+    out[count++] = push;
+    return count;
+}
+
 /* An instruction alone in its block may be a call only if it is far, or refused; those have slots of other sizes. */
 enum stream_ending decode_ending(const struct decode_insn *insn, const struct stream_slot *slots, unsigned count)
 {
@@ -186,6 +201,9 @@ unsigned decode_slots(struct stream_slot out[DECODE_INSN_SLOTS], const struct de
     }
     if (has_repeat(&insn->insn) && (insn->insn.meta.category == ZYDIS_CATEGORY_STRINGOP))
         return repeat_slots(out, insn, index);
+    const unsigned level = interpret_enter_level(&insn->insn, insn->operands);
+    if (level > 0)
+        return enter_slots(out, level, index);
     unsigned count = 0;
     for (unsigned i = 0; i < insn->insn.operand_count; i++) {
         const ZydisDecodedOperand *operand = &insn->operands[i];

@@ -14,7 +14,7 @@
 
 #define DECODE_MAX_INSNS STREAM_BLOCK_INSNS
 #define DECODE_MAX_SLOTS (2u * DECODE_MAX_INSNS + 2u) /* of engines' own instructions no more than two each */
-#define DECODE_INSN_SLOTS 4                           /* of one instruction: a REP string instruction */
+#define DECODE_INSN_SLOTS INTERPRET_ENTER_TOUCHES     /* of one instruction; of a REP string instruction 4 */
 
 struct decode_insn {
     ZydisDecodedInstruction insn;

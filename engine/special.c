@@ -166,14 +166,18 @@ enum c2_status engine_special_record(const struct engine_special *special, const
     const bool progress = effect->address_count == 4 && stream_string_elements(effect->address) != 0;
     if (!done && !progress)
         return C2_OK;
-    C2_ASSERT(effect->address_count == special->slots);
+    const unsigned level = interpret_enter_level(&special->insn.insn, special->insn.operands);
+    C2_ASSERT(effect->address_count == special->slots || (level > 0 && special->slots == 2 * level));
     enum c2_status status = stream_writer_room(writer, special->slots, err);
     if (status != C2_OK)
         return status;
     struct stream_batch *batch = writer->batch;
     uint64_t *record = (uint64_t *)(void *)((char *)batch + offsetof(struct stream_batch, words)) + batch->used;
     record[0] = stream_header(special->number, done, special->slots);
-    memcpy(record + 1, effect->address, special->slots * sizeof *record);
+    if (level > 0)
+        interpret_enter_addresses(record + 1, effect, level);
+    else
+        memcpy(record + 1, effect->address, special->slots * sizeof *record);
     batch->used += special->slots + 1u;
     return C2_OK;
 }

@@ -49,7 +49,7 @@ PREDICATE(memory_second) { return interpret_is_memory(&operands[1]); }
 /* What engines get wrong and no compiler emits. */
 PREDICATE(with_rex) { return insn->attributes & ZYDIS_ATTRIB_HAS_REX; }
 PREDICATE(reserved_comparison) { return insn->meta.category != ZYDIS_CATEGORY_STRINGOP && operands[2].imm.value.u > 7; }
-PREDICATE(nested_or_short) { return operands[1].imm.value.u % 32 != 0 || insn->operand_width == 16; }
+PREDICATE(of_16_bits_enter) { return insn->operand_width == 16; }
 PREDICATE(undocumented_test) { return (insn->opcode | 1) == 0xf7 && insn->raw.modrm.reg == 1; }
 PREDICATE(extended_group) { return (insn->opcode | 1) == 0xc7 && insn->raw.rex.R; }
 PREDICATE(pops_much) { return insn->raw.imm[0].size == 16 && insn->raw.imm[0].value.u >= 0x8000; }
@@ -202,8 +202,8 @@ static const struct interpret_form forms[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     RUN_IF(CALL, far_branch, interpret_far_call),
     RUN_IF(JMP, far_branch, interpret_far_jump),
     [ZYDIS_MNEMONIC_ENTER] = {.run = interpret_enter,
-                              .not = nested_or_short,
-                              .refusal = "ENTER with a nesting level or of 16 bits is not modelled"},
+                              .not = of_16_bits_enter,
+                              .refusal = "ENTER of 16 bits is not modelled"},
 
     /* made for caches: engines do not look at their addresses */
     RUN(PREFETCH, interpret_prefetch),

@@ -69,6 +69,13 @@ struct interpret_effect {
  * block and has the four slots of stream.h. (A REP prefix on anything else is a hint or part of the opcode.) */
 bool interpret_is_rep_string(const ZydisDecodedInstruction *insn);
 
+/* ENTER's nesting level; 0: it has none, or is another instruction. One with a level is alone in its block: it pushes
+ * RBP, then as many frame pointers less one as it loads from below where RBP points to, then its own. */
+unsigned interpret_enter_level(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands);
+#define INTERPRET_ENTER_TOUCHES 62u /* of the highest level: a push, 30 loads and pushes, a push */
+/* Addresses in the order of the accesses, 2 a level; effect: of one that was executed. */
+void interpret_enter_addresses(uint64_t *out, const struct interpret_effect *effect, unsigned level);
+
 /* Whether the decoder knows it and no x86-64 processor does: it raises SIGILL, and is alone in its block. */
 bool interpret_is_foreign(const ZydisDecodedInstruction *insn);
 

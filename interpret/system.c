@@ -61,12 +61,53 @@ void interpret_read_segment(struct interpret_run *run)
 
 /* ------------------------------------------------------------------ memory that is probed */
 
-/* Behind the push it looks whether the new top of the stack can be written, which engines leave out. What was pushed
+enum { ENTER_LEVELS = 32, FRAME_POINTER = 8 };
+
+unsigned interpret_enter_level(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
+{
+    return insn->mnemonic == ZYDIS_MNEMONIC_ENTER ? (unsigned)operands[1].imm.value.u % ENTER_LEVELS : 0;
+}
+
+void interpret_enter_addresses(uint64_t *out, const struct interpret_effect *effect, unsigned level)
+{
+    const uint64_t pushed = effect->address[0], frames = effect->address[1];
+    *out++ = pushed;
+    for (uint64_t i = 1; i < level; i++) {
+        *out++ = frames - i * FRAME_POINTER;
+        *out++ = pushed - i * FRAME_POINTER;
+    }
+    *out = pushed - (uint64_t)level * FRAME_POINTER;
+}
+
+static bool enter_push(struct interpret_run *run, uint64_t at, uint64_t value)
+{
+    if (!interpret_may_access(run, at, FRAME_POINTER, MMU_ACCESS_WRITE))
+        return false;
+    guest_store(at, FRAME_POINTER, value);
+    return true;
+}
+
+/* The frame pointers of the procedures around, then its own. */
+static bool enter_levels(struct interpret_run *run, uint64_t pushed, unsigned level)
+{
+    const uint64_t frames = run->cpu->get_gpr(run->cpu->self, RBP);
+    for (uint64_t i = 1; i < level; i++) {
+        const uint64_t from = frames - i * FRAME_POINTER;
+        if (!interpret_may_access(run, from, FRAME_POINTER, MMU_ACCESS_READ) ||
+            !enter_push(run, pushed - i * FRAME_POINTER, guest_load(from, FRAME_POINTER)))
+            return false;
+    }
+    run->effect->address[run->effect->address_count++] = frames;
+    return enter_push(run, pushed - (uint64_t)level * FRAME_POINTER, pushed);
+}
+
+/* Behind the pushes it looks whether the new top of the stack can be written, which engines leave out. What was pushed
  * stays when it cannot: it lies below RSP, which stays, too. */
 void interpret_enter(struct interpret_run *run)
 {
     const struct interpret_cpu *cpu = run->cpu;
-    const uint64_t room = run->operands[0].imm.value.u & 0xffff;
+    const unsigned level = interpret_enter_level(run->insn, run->operands);
+    const uint64_t room = (run->operands[0].imm.value.u & 0xffff) + (uint64_t)level * FRAME_POINTER;
     struct interpret_value pushed;
     unsigned stack = 0;
     while (!interpret_is_memory(&run->operands[stack]))
@@ -75,6 +116,8 @@ void interpret_enter(struct interpret_run *run)
         return;
     pushed.value = cpu->get_gpr(cpu->self, RBP);
     interpret_put(run, stack, &pushed);
+    if (level > 0 && !enter_levels(run, pushed.address, level))
+        return;
     if (!interpret_may_access(run, pushed.address - room, 1, MMU_ACCESS_WRITE))
         return;
     cpu->set_gpr(cpu->self, RBP, pushed.address);

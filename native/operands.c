@@ -79,13 +79,15 @@ static bool only_reads(const ZydisDecodedOperand *operand)
     return !(operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE);
 }
 
+enum { OPERANDS_IN_MEMORY = 4 };
+
 /* In the order of decode_slots. */
 const ZydisDecodedOperand *native_operand(const struct decode_insn *insn, unsigned slot)
 {
-    C2_PROMISE(slot < DECODE_INSN_SLOTS);
-    const ZydisDecodedOperand *found[DECODE_INSN_SLOTS] = {NULL};
+    C2_PROMISE(slot < OPERANDS_IN_MEMORY);
+    const ZydisDecodedOperand *found[OPERANDS_IN_MEMORY] = {NULL};
     unsigned count = 0;
-    for (unsigned i = 0; i < insn->insn.operand_count && count < DECODE_INSN_SLOTS; i++)
+    for (unsigned i = 0; i < insn->insn.operand_count && count < OPERANDS_IN_MEMORY; i++)
         if (operands_is_memory(&insn->operands[i]))
             found[count++] = &insn->operands[i];
     const ZydisDecodedOperand *source = decode_compared_source(insn);
@@ -316,7 +318,7 @@ const ZydisDecodedOperand *native_written(const struct translated *t)
 static bool address_wants_pad(const struct translated *t)
 {
     const ZydisDecodedOperand *operand;
-    for (unsigned i = 0; i < DECODE_INSN_SLOTS && (operand = native_operand(t->insn, i)); i++)
+    for (unsigned i = 0; i < OPERANDS_IN_MEMORY && (operand = native_operand(t->insn, i)); i++)
         if (!is_near_constant(t, operand) && !is_bare(t, operand))
             return true;
     return false;

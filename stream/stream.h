@@ -19,7 +19,8 @@
  *     - behind an instruction that may go on elsewhere: jump, call, return, loop, system call; and behind PAUSE;
  *     - before and behind an instruction that is a block of its own (engine/alone.c): those with a REP prefix; whose
  *       result is not the processor's to give (CPUID), or differs between processors (RCPPS, FSIN); which trap; which
- *       load CS (far branches, IRET); which store or load the whole state of the floating-point units;
+ *       load CS (far branches, IRET); which store or load the whole state of the floating-point units; ENTER with a
+ *       nesting level;
  *     - before and behind an instruction whose references depend on a mask or on a vector of indices;
  *     - behind STREAM_BLOCK_INSNS instructions;
  *     - before a place where a block has to start (engine_watch.splits).

@@ -44,6 +44,7 @@ static bool is_alone(const ZydisDecodedInstruction *insn, const ZydisDecodedOper
                           ZydisRegisterGetClass(operands[1].reg.value) == ZYDIS_REGCLASS_SEGMENT;
     return selector || repeats(insn) || is_one_of(name, names) || strncmp(name, "fxsave", 6) == 0 ||
            strncmp(name, "fxrstor", 7) == 0 || interpret_is_masked(insn, operands) || interpret_is_foreign(insn) ||
+           (strcmp(name, "enter") == 0 && operands[1].imm.value.u % 32 != 0) ||
            interpret_refused(model, insn, operands);
 }
 

@@ -714,7 +714,8 @@ static void flags_through_memory(struct maker *m)
 
 static void frame(struct maker *m)
 {
-    emit_number(m, "\xc8", 1, below(m, 64) << 3, 3); /* enter */
+    EMIT(m, "\x48\x8d\x6c\x24\x40"); /* lea 64(%rsp),%rbp: frame pointers lie below it */
+    emit_number(m, "\xc8", 1, below(m, 64) << 3 | (one_in(m, 2) ? below(m, 256) << 16 : 0), 3); /* enter */
     some_insns(m, 0, 3);
     EMIT(m, "\x48\x8d\x6c\x24\x40"); /* lea 64(%rsp),%rbp */
     EMIT(m, "\xc9");                 /* leave */

@@ -295,7 +295,7 @@ static const struct class_found classifier[] = {
     {"lar", {0x0f, 0x02, 0xc1}, 3, "descriptor"},
     {"sgdt", {0x0f, 0x01, 0x03}, 3, "descriptor"},
     {"lss", {0x0f, 0xb2, 0x03}, 3, "descriptor"},
-    {"enter 16, 1", {0xc8, 16, 0, 1}, 4, "ENTER"},
+    {"data16 enter 16, 1", {0x66, 0xc8, 16, 0, 1}, 5, "ENTER"},
     {"data16 call", {0x66, 0xe8, 0, 0, 0, 0}, 6, "66h"},
     {"data16 ret", {0x66, 0xc3}, 2, "66h"},
     {"data16 jz", {0x66, 0x74, 0}, 3, "66h"},
@@ -338,6 +338,47 @@ static unsigned compare(const char *name, const struct native_state *s, const ui
         assert_int_equal(ours.effect.signal, native.end.signal);
     twin_expect_equal(name, s, &native, &ours, TWIN_STATUS_ALL);
     return native.end.signal != 0;
+}
+
+/* The frame pointers of the procedures around lie below RBP, on either page, or their own. */
+static void test_nested_enter(void **state)
+{
+    static const int rights[] = {PROT_READ | PROT_WRITE, PROT_READ, PROT_NONE};
+    unsigned faults = 0;
+    (void)state;
+    for (unsigned round = 0; round < 3000; round++) {
+        struct native_state s;
+        twin_random_memory();
+        twin_random_state(&s);
+        const uint64_t room = twin_random() % 3 == 0 ? s.gpr[4] % 4096 + twin_random() % 300 : twin_random() % 3000;
+        const uint8_t enter[] = {0xc8, (uint8_t)room, (uint8_t)(room >> 8), (uint8_t)twin_random()};
+        s.gpr[5] = (uint64_t)(uintptr_t)twin_data + 256 + twin_random() % 7000;
+        if (round % 4 == 0)
+            s.gpr[5] = s.gpr[4] - 100 + twin_random() % 300;
+        if (round % 31 == 0)
+            s.gpr[5] = ((uint64_t)1 << 47) + twin_random() % 200;
+        twin_protect(round % 2, rights[round / 2 % 3]);
+        faults += compare("enter with a level", &s, enter, sizeof enter);
+        twin_protect(round % 2, PROT_READ | PROT_WRITE);
+    }
+    assert_in_range(faults, 800, 2400);
+}
+
+/* What it touches, in its order. */
+static void test_addresses_of_enter(void **state)
+{
+    const struct interpret_effect effect = {.address = {0x1000, 0x2000}};
+    const uint64_t three[] = {0x1000, 0x1ff8, 0xff8, 0x1ff0, 0xff0, 0xfe8};
+    uint64_t out[INTERPRET_ENTER_TOUCHES + 1];
+    (void)state;
+    interpret_enter_addresses(out, &effect, 3);
+    assert_memory_equal(out, three, sizeof three);
+    interpret_enter_addresses(out, &effect, 1);
+    assert_int_equal(out[1], 0xff8);
+    out[INTERPRET_ENTER_TOUCHES] = 77;
+    interpret_enter_addresses(out, &effect, 31);
+    assert_int_equal(out[INTERPRET_ENTER_TOUCHES - 1], 0x1000 - 31 * 8);
+    assert_int_equal(out[INTERPRET_ENTER_TOUCHES], 77);
 }
 
 /* RSP is on page 1. What ENTER leaves as the top of the stack is written to before anything changes. */
@@ -413,9 +454,16 @@ static void test_prefetches(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_extensions), cmocka_unit_test(test_cpuid),   cmocka_unit_test(test_time),
-        cmocka_unit_test(test_segments),   cmocka_unit_test(test_traps),   cmocka_unit_test(test_verdicts),
-        cmocka_unit_test(test_enter),      cmocka_unit_test(test_flushes), cmocka_unit_test(test_prefetches)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_extensions),
+                                       cmocka_unit_test(test_cpuid),
+                                       cmocka_unit_test(test_time),
+                                       cmocka_unit_test(test_segments),
+                                       cmocka_unit_test(test_traps),
+                                       cmocka_unit_test(test_verdicts),
+                                       cmocka_unit_test(test_enter),
+                                       cmocka_unit_test(test_nested_enter),
+                                       cmocka_unit_test(test_addresses_of_enter),
+                                       cmocka_unit_test(test_flushes),
+                                       cmocka_unit_test(test_prefetches)};
     return cmocka_run_group_tests_name("interpret: the system", tests, twin_setup, twin_teardown);
 }
