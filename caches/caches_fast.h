@@ -45,14 +45,22 @@ struct caches_l1_handle {
     uint32_t notified;         /* the slot that the level was asked for last; CACHES_NO_SLOT: unknown */
     uint64_t level_index_word; /* its level index, where the event log has it */
     uint32_t *youngest; /* of the set of the last access; NULL: there was none, or the machine is not a usual one */
-    uint64_t hits[2];   /* by whether it was a write */
-    uint64_t missed;    /* what the record of a miss of this level alone begins with, but for the slot */
+    uint64_t hits[2], misses[2]; /* by whether it was a write */
+    uint64_t missed;             /* what the record of a miss of this level alone begins with, but for the slot */
     struct caches_event_log_end *event_log;
     struct caches *caches;
+    struct caches_l1_handle *second; /* of the level that is asked next, where caches_l1_handle_served() is possible: it
+                                      * has its lines likewise. Else NULL; */
+    uint32_t second_ways;            /* and 0 */
     enum caches_tried (*others)(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t physical_line);
     /* first, second: what the caller has to add to the first two words of the record, which is complete then. */
     enum caches_tried (*missing)(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t physical_line,
                                  uint64_t first, uint64_t second);
+    enum caches_tried (*missing_further)(struct caches_l1_handle *l1_handle, bool write, uint32_t slot,
+                                         uint64_t physical_line, uint64_t first,
+                                         uint64_t second); /* `second` as well */
+    enum caches_tried (*wrote)(struct caches_l1_handle *l1_handle,
+                               uint32_t victim); /* behind caches_l1_handle_served() */
 };
 /* Lent until destroy; NULL: the side has no level. */
 struct caches_l1_handle *caches_l1_handle(struct caches *caches, enum caches_side side);
@@ -172,14 +180,16 @@ static inline enum caches_tried caches_defer_l1_handle(struct caches_l1_handle *
                : CACHES_TRIED;
 }
 /* caches_try_missed() and caches_defer_l1_handle() in one, for an access site of no upper half: the record is a part of
- * the event log, which may be full. Returns how many levels have missed: it has one word more. */
-static inline uint32_t caches_count_missed(struct caches_l1_handle *l1_handle, bool write, uint32_t slot,
-                                           struct line_no physical_line, uint64_t access_site, uint32_t bits)
+ * the event log, which may be full. second_missed: caches_l1_handle_served() was false. Returns how many levels have
+ * missed: it has one word more. */
+static inline uint32_t caches_count_missed(struct caches_l1_handle *l1_handle, bool second_missed, bool write,
+                                           uint32_t slot, struct line_no physical_line, uint64_t access_site,
+                                           uint32_t bits)
 {
     C2_PROMISE(access_site >> 32 == 0 && bits >> CACHES_COMPACT_BITS == 0);
     struct caches_event_log_end *const event_log = l1_handle->event_log;
-    const enum caches_tried tried = l1_handle->missing(l1_handle, write, slot, physical_line.v,
-                                                       (uint64_t)bits << CACHES_EVENT_LOG_BITS, access_site << 32);
+    const enum caches_tried tried = (second_missed ? l1_handle->missing_further : l1_handle->missing)(
+        l1_handle, write, slot, physical_line.v, (uint64_t)bits << CACHES_EVENT_LOG_BITS, access_site << 32);
     C2_PROMISE(tried == CACHES_MISSED);
     (void)tried;
     const uint32_t missed = *event_log->at >> CACHES_EVENT_LOG_MISSED & 15;

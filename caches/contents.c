@@ -123,6 +123,12 @@ const struct cache_form *cache_contents_form(const struct caches *caches) { retu
 
 static bool is_by_age(const struct cache_level *level) { return level->ordered && level->plain && !level->exclusive; }
 
+/* A miss of this first level that the second has is a matter of the two sets alone. */
+static bool serves(const struct cache_level *level)
+{
+    return level->depth == 0 && is_by_age(level) && level->next && is_by_age(level->next);
+}
+
 /* See struct cache_form. */
 static bool has_eight(const struct caches *caches)
 {
@@ -163,6 +169,10 @@ void cache_contents_link(struct caches *caches)
         l1_handle->youngest = NULL;
         l1_handle->others = caches->usual ? caches->access : cache_untried;
         l1_handle->missing = caches->missed;
+        l1_handle->missing_further = forms[caches->form]->further;
+        l1_handle->wrote = forms[caches->form]->wrote;
+        l1_handle->second = caches->usual && serves(level) ? &level->next->l1_handle : NULL;
+        l1_handle->second_ways = l1_handle->second ? level->next->sets.ways : 0;
         if (!caches->usual || !level->plain || !level->ordered)
             continue;
         l1_handle->word = level->sets.word;

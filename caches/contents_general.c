@@ -79,7 +79,7 @@ static void general_record(const struct missed *m, uint32_t count)
 static struct cache_level *general_miss(const struct missed *m)
 {
     struct caches *caches = m->caches;
-    m->first->misses[(size_t)m->write]++;
+    m->first->l1_handle.misses[(size_t)m->write]++;
     m->first->counts.write_arounds += caches->trail.passing;
     const uint32_t count = 1 + below(*m, m->first->next, 1), passing = caches->trail.passing;
     struct cache_level *server = level_behind(m->first, count);

@@ -23,6 +23,9 @@ void cache_contents_link(struct caches *caches);
 struct cache_form {
     cache_access_function *any;
     cache_miss_function *any_missed;
+    cache_miss_function *further; /* the first level and the second have missed */
+    enum caches_tried (*wrote)(struct caches_l1_handle *l1_handle,
+                               uint32_t victim); /* of a first level, which is dirty */
     /* Where all first levels have eight ways, in order of age, and the second, which is not exclusive, has its lines
      * so, too; the low bits of a line find the sets of these. NULL: there are none. */
     cache_access_function *eight;

@@ -14,6 +14,7 @@
 
 #include "caches/coherence_priv.h"
 #include "caches/contents_priv.h"
+#include "caches/l1_handle_simd.h"
 #include "caches/sets_simd.h"
 #include "caches/event_log_priv.h"
 
@@ -243,7 +244,7 @@ PART uint64_t fill(struct cache_level *level, uint32_t set, uint32_t word, uint6
     const uint32_t victim = put(level, set, word, name);
     if (CACHE_GENERAL && level->l1_handle.caches->trail.fetches && victim != 0)
         cache_event_log_lose(level->l1_handle.caches, level, cache_sets_tag(victim) - 1);
-    return C2_LIKELY(victim != 0) ? event_log_left(victim) | (uint64_t)evict(level, victim, set) << 32 : 0;
+    return C2_LIKELY(victim != 0) ? cache_sets_left(victim) | (uint64_t)evict(level, victim, set) << 32 : 0;
 }
 
 /* What moves up and is dirty stays below: it is written down from the exclusive level that had it. */
@@ -399,7 +400,7 @@ PART bool ask_further(const struct missed *m, struct cache_level *level, uint32_
         pass(m, level, n, hit);
     if (hit)
         return true;
-    level->misses[(size_t)m->write] += !(CACHE_GENERAL && m->caches->trail.fetches);
+    level->l1_handle.misses[(size_t)m->write] += !(CACHE_GENERAL && m->caches->trail.fetches);
     return false;
 }
 
@@ -487,16 +488,17 @@ PART void look_far(const struct missed *m, const struct cache_level *second)
         m->caches->far = CACHE_FAR;
 }
 
-/* The second level has missed as well. Levels are asked down to the one that has the line, and those that missed are
- * filled from there up. */
-static __attribute__((noinline)) enum caches_tried missed_further(struct caches_l1_handle *l1_handle, bool write,
-                                                                  uint32_t slot, uint64_t line, uint64_t first_add,
-                                                                  uint64_t second_add)
+/* The second level has missed as well as one above it. Levels are asked down to the one that has the line, and those
+ * that missed are filled from there up. */
+static __attribute__((noinline)) enum caches_tried missed_both(struct caches_l1_handle *l1_handle, bool write,
+                                                               uint32_t slot, uint64_t line, uint64_t first_add,
+                                                               uint64_t second_add)
 {
     const struct missed m = missed_by(l1_handle, write, slot, line, first_add, second_add);
     struct cache_level *second = m.first->next;
     C2_PROMISE(second && !second->clean);
-    second->misses[(size_t)write]++;
+    l1_handle->misses[(size_t)write]++;
+    second->l1_handle.misses[(size_t)write]++;
     look_far(&m, second);
     const uint32_t count = second->next ? below_second(&m, second->next) : 0;
     fill_below(&m, second, 1, cache_contents_set_of(second, line));
@@ -519,10 +521,10 @@ static __attribute__((noinline)) enum caches_tried missed_any(struct caches_l1_h
     const struct missed m = missed_by(l1_handle, write, slot, line, first_add, second_add);
     struct cache_level *second = m.first->next;
     C2_ASSERT(!(write && m.first->clean));
-    m.first->misses[(size_t)write]++;
     cache_event_log_asked(m.first, slot);
     if (second && !ask(second, write, slot + 1, cache_contents_set_of(second, line)))
-        return missed_further(l1_handle, write, slot, line, first_add, second_add);
+        return missed_both(l1_handle, write, slot, line, first_add, second_add);
+    l1_handle->misses[(size_t)write]++;
     return fill_first(&m, 1);
 }
 
@@ -651,8 +653,6 @@ static const uint64_t *below_data(struct caches *caches, const uint64_t *word, c
     }
 }
 
-#if CACHE_FORM != CACHE_FORM_SCALAR
-
 /* The victim of a first level is dirty, all else of the miss is done. */
 static __attribute__((noinline)) enum caches_tried wrote(struct caches_l1_handle *l1_handle, uint32_t victim)
 {
@@ -664,23 +664,20 @@ static __attribute__((noinline)) enum caches_tried wrote(struct caches_l1_handle
     return CACHES_MISSED;
 }
 
+#if CACHE_FORM != CACHE_FORM_SCALAR
+
 /* A miss of a first level of eight ways, nothing being above it. What the second level serves is most of it. ways: of
  * the second. Functions without calls but at their ends: so neither a hit nor this needs a stack. */
 PART enum caches_tried missed_before(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t line,
                                      uint64_t first_add, uint64_t second_add, const uint32_t ways)
 {
-    struct cache_level *first = cache_level_of(l1_handle), *second = first->next;
-    uint32_t *const words = l1_handle->youngest;
-    C2_PROMISE(!(write && first->clean) && first->depth == 0 && second->sets.ways == ways);
-    first->misses[(size_t)write]++;
+    uint32_t victim;
+    C2_PROMISE(!(write && cache_level_of(l1_handle)->clean) && cache_level_of(l1_handle)->depth == 0);
     l1_handle->notified = slot;
-    if (!ask_ordered(second, write, slot + 1, (uint32_t)line & second->l1_handle.set_mask, ways))
-        return missed_further(l1_handle, write, slot, line, first_add, second_add);
-    uint64_t *const at = l1_handle->event_log->at;
-    const uint32_t victim = words[CACHE_EIGHT - 1];
-    sets_front(words, CACHE_EIGHT - 1, cache_sets_word(slot + 1, write), CACHE_EIGHT);
-    at[0] = l1_handle->missed + slot + first_add;
-    at[1] = event_log_left(victim) + second_add;
+    if (!caches_l1_handle_served(l1_handle, l1_handle->youngest, write, slot, line, CACHE_EIGHT, ways, &victim))
+        return missed_both(l1_handle, write, slot, line, first_add, second_add);
+    caches_l1_handle_count_served(l1_handle, !write, write);
+    caches_l1_handle_record(l1_handle, l1_handle->event_log->at, slot, victim, first_add, second_add);
     return C2_UNLIKELY(victim & CACHE_SETS_DIRTY) ? wrote(l1_handle, victim) : CACHES_MISSED;
 }
 
@@ -722,6 +719,8 @@ static enum caches_tried access_eight(struct caches_l1_handle *l1_handle, bool w
 const struct cache_form CACHE_JOIN(cache_form_, CACHE_FORM_NAME) = {
     .any = access_any,
     .any_missed = missed_any,
+    .further = missed_both,
+    .wrote = wrote,
     .below = below_one,
     .below_data = below_data,
 #if CACHE_FORM != CACHE_FORM_SCALAR

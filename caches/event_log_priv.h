@@ -27,7 +27,7 @@ _Static_assert(EVENT_LOG_BITS + CACHES_COMPACT_BITS == 64, "the caller's bits ar
 #define EVENT_LOG_PUSHED UINT64_C(13)  /* what the miss behind it does besides, two words each; */
 #define EVENT_LOG_NOTE UINT64_C(14)    /* the caller's own words; */
 #define EVENT_LOG_GROUP UINT64_C(15)   /* a new group of lines, and its key */
-/* Of the victims in a compact record: whether it was dirty. */
+/* Of the victims in a compact record, cache_sets_left(): whether it was dirty. */
 #define EVENT_LOG_LEFT_DIRTY (UINT32_C(1) << 31)
 #define EVENT_LOG_HEAD \
     (1 + CACHES_NOTED)        /* words behind the first one of a miss or note: the access site, and the caller's */
@@ -35,12 +35,7 @@ _Static_assert(EVENT_LOG_BITS + CACHES_COMPACT_BITS == 64, "the caller's bits ar
 _Static_assert(CACHES_MAX_LEVELS + 1 < EVENT_LOG_PLACED && CACHES_MAX_LEVELS + 1 <= 8, "columns");
 _Static_assert(CACHES_MAX_LEVELS * 8 <= EVENT_LOG_PASSING, "the last word of a miss");
 
-/* The word of a set that had to leave, as compact records have it: the tag, and above it whether it was dirty. */
-static inline uint32_t event_log_left(uint32_t word)
-{
-    _Static_assert(CACHE_SETS_DIRTY == 1, "the lowest bit becomes the highest");
-    return word >> 1 | word << 31;
-}
+/* The word of a set that cache_sets_left() has made of it. */
 static inline uint32_t event_log_word(uint32_t left) { return left << 1 | left >> 31; }
 static inline uint32_t event_log_victim(uint64_t left) { return (uint32_t)left & ~EVENT_LOG_LEFT_DIRTY; }
 

@@ -132,8 +132,8 @@ static void adopt_level_counts(struct caches *caches, uint32_t to, const struct 
     const struct cache_level *other = &from->level[level_index];
     C2_ASSERT(level->depth == 0 && other->depth == 0);
     level->counts = other->counts;
-    memcpy(level->misses, other->misses, sizeof level->misses);
     memcpy(level->l1_handle.hits, other->l1_handle.hits, sizeof level->l1_handle.hits);
+    memcpy(level->l1_handle.misses, other->l1_handle.misses, sizeof level->l1_handle.misses);
     memcpy(caches->classifier->level[to].said, from->classifier->level[level_index].said,
            sizeof caches->classifier->level[to].said);
 }

@@ -268,10 +268,10 @@ const struct caches_counts *cache_level_counts(const struct caches *caches, uint
     n->coherence = said[1][CACHES_COHERENCE];
     n->fa_only_misses = said[0][CACHES_COLD] + said[0][CACHES_CAPACITY] + said[0][CACHES_COHERENCE];
     n->hits = level->l1_handle.hits[0] + level->l1_handle.hits[1];
-    n->reads = level->l1_handle.hits[0] + level->misses[0];
-    n->writes = level->l1_handle.hits[1] + level->misses[1];
-    n->read_misses = level->misses[0];
-    n->write_misses = level->misses[1];
+    n->reads = level->l1_handle.hits[0] + level->l1_handle.misses[0];
+    n->writes = level->l1_handle.hits[1] + level->l1_handle.misses[1];
+    n->read_misses = level->l1_handle.misses[0];
+    n->write_misses = level->l1_handle.misses[1];
     n->misses = n->read_misses + n->write_misses;
     n->accesses = n->hits + n->misses;
     n->fa_misses = n->cold + n->capacity + n->coherence + n->fa_only_misses;

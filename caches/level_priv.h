@@ -19,12 +19,12 @@ struct cache_level {
     struct caches_counts counts;
     struct cache_sets sets; /* what is here (contents.c): the words of the policy, or, */
     bool ordered;           /* where it has true LRU and all ways may be filled, the lines of a set by age; */
-    struct caches_l1_handle l1_handle; /* its hits, and what its callers have at hand; */
+    struct caches_l1_handle l1_handle; /* its hits and misses, of which most of its counts are made, and what its
+                                        * callers have at hand; */
     uint32_t *touched;                 /* the word of the last access, but of usual machines with order; */
-    uint64_t misses[2];     /* by whether it was a write: of these and the hits most of its counts are made */
-    bool plain;             /* one slice, and a power of two of sets */
-    bool hashed;            /* slices by masks, and shifts and masks find the set in one; */
-    unsigned divisor_shift; /* divisor as a power of two */
+    bool plain;                        /* one slice, and a power of two of sets */
+    bool hashed;                       /* slices by masks, and shifts and masks find the set in one; */
+    unsigned divisor_shift;            /* divisor as a power of two */
     struct cache_lines *lines;
     uint32_t level_index;     /* of the level in them, which counts those of all cores */
     uint32_t number;          /* of the level to its core: its depth; L1I has the one behind all others */

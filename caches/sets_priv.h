@@ -33,6 +33,13 @@ static inline uint32_t *cache_sets_at(const struct cache_sets *sets, uint32_t se
 static inline uint32_t cache_sets_word(uint32_t tag, bool dirty) { return tag << 1 | dirty; }
 static inline uint32_t cache_sets_tag(uint32_t word) { return word >> 1; }
 
+/* A word that had to leave, as compact records have it: the tag, and above it whether it was dirty. */
+static inline uint32_t cache_sets_left(uint32_t word)
+{
+    _Static_assert(CACHE_SETS_DIRTY == 1, "the lowest bit becomes the highest");
+    return word >> 1 | word << 31;
+}
+
 /* The place of the tag in a set; `ways`: it is not there. */
 static inline uint32_t cache_sets_find(const uint32_t *words, uint32_t tag, uint32_t ways)
 {

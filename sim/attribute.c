@@ -60,6 +60,7 @@ void sim_attribute_init(struct sim *sim, const struct sim_attribution *attributi
     a->on = attribution || sim->notifies_misses || sim->notifies_accesses || sim->prefetches || sim->writes_on ||
             sim->hears_instructions || sim->core_count > 1;
     a->measuring = true;
+    a->measured_bits = UINT32_MAX;
     if (attribution)
         a->to = *attribution;
     a->access_sites = sim->counts_plain && a->to.last ? a->to.last : &none;
@@ -285,6 +286,7 @@ void sim_attribute_phase(struct sim *sim, enum stream_phase next)
         sim_part_line(sim_core_at(sim, i));
     forget_owners(sim);
     a->measuring = next == STREAM_MEASURE;
+    a->measured_bits = a->measuring ? UINT32_MAX : 0;
 }
 
 enum c2_status sim_attribute_mark(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err)

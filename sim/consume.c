@@ -221,9 +221,9 @@ enum c2_status sim_line_found(struct sim_core *core, const struct sim_slot *slot
 {
     const struct sim_attribution *to = &core->sim->attributed.to;
     enter_slot(core, slot);
-    const struct sim_last_access_site *last = sim_last_access_site(core, (struct guest_va){va});
+    const struct sim_last_access_site *last = sim_last_access_site(core, core->code, (struct guest_va){va});
     if (C2_LIKELY(last && core->untranslated != 0)) {
-        C2_PROMISE(sim_last_access_site_holds(core, first_kind(slot), (struct guest_va){va}, last->word));
+        C2_PROMISE(sim_last_access_site_holds(core, core->code, first_kind(slot), (struct guest_va){va}, last->word));
         const unsigned reads = core->untranslated >> SIM_COUNTED_READS & 7;
         core->untranslated = 0;
         to->untranslated(to->self, last->word, reads);

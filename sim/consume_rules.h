@@ -50,8 +50,11 @@ static __attribute__((noinline)) void settle_left(struct sim_core *core)
     core->left = 0;
     core->sim->attributed.number += reads + writes;
     *core->tlb_accesses[CACHES_TLB_LOAD] += reads + writes;
-    caches_l1_handle_count(core->l1_handle[CACHES_DATA], reads - core->missed[0], writes - core->missed[1]);
-    core->missed[0] = core->missed[1] = 0;
+    struct caches_l1_handle *const data = core->l1_handle[CACHES_DATA];
+    caches_l1_handle_count(data, reads - core->missed[0] - core->served[0], writes - core->missed[1] - core->served[1]);
+    if (data->second)
+        caches_l1_handle_count_served(data, core->served[0], core->served[1]);
+    core->missed[0] = core->missed[1] = core->served[0] = core->served[1] = 0;
 }
 
 static __attribute__((noinline)) void settle_fetched(struct sim_core *core)
@@ -299,52 +302,124 @@ PART uint64_t rarely(uint64_t va)
     return va;
 }
 
-/* Whose access site is not known, or has to be notified with more. */
-PART enum c2_status miss_any(struct sim_core *core, const struct sim_slot *slot, const struct sim_page *page,
-                             uint64_t va, struct c2_error *err)
+/* A miss whose access site is known, and of no upper half, is only counted, and its record takes two words. Else NULL.
+ */
+PART const struct sim_last_access_site *site_known(const struct sim_core *core, const struct sim_slot *slot,
+                                                   uint64_t va)
 {
+    const struct sim_last_access_site *const last = sim_last_access_site(core, slot->code, (struct guest_va){va});
+    return C2_LIKELY(last && last->word >> 32 == 0) ? last : NULL;
+}
+
+/* Whether the second level has a line that the first does not have; nothing has changed if it has not. */
+enum second { SECOND_UNASKED, SECOND_HAS, SECOND_MISSED };
+
+/* The second level has so many ways. If it has the line all is done. */
+PART enum second ask_second(struct sim_core *core, struct hot *hot, const struct sim_slot *slot,
+                            const struct sim_page *page, uint64_t va, uint64_t access_site, const uint32_t ways,
+                            const uint32_t second_ways)
+{
+    struct caches_l1_handle *const l1_handle = core->l1_handle[CACHES_DATA];
+    const uint32_t line = (uint32_t)line_in_page(va), line_slot = page->slot + line;
+    const bool write = slot->write;
+    uint32_t victim;
+    if (!caches_l1_handle_served(l1_handle, hot->youngest, write, line_slot, page->line + line, ways, second_ways,
+                                 &victim))
+        return SECOND_MISSED;
+    const uint64_t bits = sim_miss_bits(core, write ? SIM_WRITE : SIM_READ, page);
+    caches_l1_handle_record(l1_handle, hot->event_log, line_slot, victim, bits << CACHES_EVENT_LOG_BITS,
+                            access_site << 32);
+    hot->event_log += 2;
+    hot->pending = slot->repeated;
+    core->served[write]++;
+    if (C2_UNLIKELY(victim & CACHE_SETS_DIRTY))
+        l1_handle->wrote(l1_handle, victim);
+    return SECOND_HAS;
+}
+
+/* The same of most second levels. */
+PART enum second ask_any_second(struct sim_core *core, struct hot *hot, const struct sim_slot *slot,
+                                const struct sim_page *page, uint64_t va, uint64_t access_site, const uint32_t ways)
+{
+    switch (core->l1_handle[CACHES_DATA]->second_ways) {
+    case 4:
+        return ask_second(core, hot, slot, page, va, access_site, ways, 4);
+    case 8:
+        return ask_second(core, hot, slot, page, va, access_site, ways, 8);
+    default:
+        return SECOND_UNASKED;
+    }
+}
+
+/* What calls of the caches need in place. */
+PART void miss_begin(struct sim_core *core, struct hot *hot, const struct sim_slot *slot)
+{
+    struct caches_l1_handle *const l1_handle = core->l1_handle[CACHES_DATA];
+    hot->pending = slot->repeated;
+    l1_handle->event_log->at = hot->event_log;
+    l1_handle->youngest = hot->youngest;
+    core->code = slot->code;
+}
+
+/* The levels below are asked, from the third on if the second has missed. */
+PART enum c2_status miss_further(struct sim_core *core, struct hot *hot, const struct sim_slot *slot, uint64_t va,
+                                 uint64_t access_site, const bool second_missed, struct c2_error *err)
+{
+    const struct sim_page *const page = page_at(core, va);
+    struct caches_l1_handle *const l1_handle = core->l1_handle[CACHES_DATA];
     const uint32_t line = (uint32_t)line_in_page(va);
+    const bool write = slot->write;
+    miss_begin(core, hot, slot);
+    const uint32_t bits = sim_miss_bits(core, write ? SIM_WRITE : SIM_READ, page);
+    const uint32_t missed = caches_count_missed(l1_handle, second_missed, write, page->slot + line,
+                                                (struct line_no){page->line + line}, access_site, bits);
+    core->missed[write]++;
+    const enum c2_status status = C2_UNLIKELY(missed != 1) ? keep_room(core, C2_OK, err) : C2_OK;
+    hot->event_log = l1_handle->event_log->at;
+    return status;
+}
+
+/* Whose access site is not known, or has to be notified with more. */
+PART enum c2_status miss_any(struct sim_core *core, struct hot *hot, const struct sim_slot *slot, uint64_t va,
+                             struct c2_error *err)
+{
+    const struct sim_page *const page = page_at(core, va);
+    struct caches_l1_handle *const l1_handle = core->l1_handle[CACHES_DATA];
+    const uint32_t line = (uint32_t)line_in_page(va);
+    miss_begin(core, hot, slot);
     settle_left(core); /* a listener may have to know the number of the access: */
     settle_fetched(core);
     core->sim->attributed.number++;
-    const enum caches_tried tried = caches_try_missed(core->l1_handle[CACHES_DATA], slot->write, page->slot + line,
+    const enum caches_tried tried = caches_try_missed(l1_handle, slot->write, page->slot + line,
                                                       (struct line_no){page->line + line});
     C2_PROMISE(tried == CACHES_MISSED);
     (void)tried;
-    const enum c2_status status = sim_line_missed(core, slot, page, va, err);
+    enum c2_status status = sim_line_missed(core, slot, page, va, err);
     core->sim->attributed.number--; /* it is pending */
+    core->missed[slot->write]++;
+    status = keep_room(core, status, err);
+    hot->event_log = l1_handle->event_log->at;
     return status;
 }
 
 /* The first level does not have it, and the TLBs have done their part: the levels below are asked, and what is to be
  * said of it goes on the event log. */
-PART enum c2_status miss(struct sim_core *core, struct hot *hot, const struct sim_slot *slot, uint64_t va,
-                         const uint32_t ways, struct c2_error *err)
+PART enum c2_status miss(struct sim_core *core, struct hot *hot, const struct sim_slot *slot,
+                         const struct sim_page *page, uint64_t va, const uint32_t ways, struct c2_error *err)
 {
-    const struct sim_page *const page = page_at(core, va);
-    C2_PROMISE(page->slot != SIM_NO_SLOTS);
-    struct caches_l1_handle *const l1_handle = core->l1_handle[CACHES_DATA];
-    const uint32_t line = (uint32_t)line_in_page(va);
-    const bool write = slot->write;
+    enum second second = SECOND_UNASKED;
     enum c2_status status = C2_OK;
-    uint32_t missed = 0;
-    hot->pending = slot->repeated;
-    l1_handle->event_log->at = hot->event_log;
-    l1_handle->youngest = hot->youngest;
-    core->code = slot->code;
-    const struct sim_last_access_site *const last = sim_last_access_site(core, (struct guest_va){va});
-    if (C2_LIKELY(last && last->word >> 32 == 0)) {
-        C2_PROMISE(sim_last_access_site_holds(core, write ? SIM_WRITE : SIM_READ, (struct guest_va){va}, last->word));
-        const uint32_t bits = sim_miss_bits(core, write ? SIM_WRITE : SIM_READ, page);
-        missed = caches_count_missed(l1_handle, write, page->slot + line, (struct line_no){page->line + line},
-                                     last->word, bits);
-    } else {
-        status = miss_any(core, slot, page, va, err);
+    const struct sim_last_access_site *const last = site_known(core, slot, va);
+    if (C2_LIKELY(last))
+        second = ask_any_second(core, hot, slot, page, rarely(va), last->word, ways);
+    C2_PROMISE(!last || sim_last_access_site_holds(core, slot->code, slot->write ? SIM_WRITE : SIM_READ,
+                                                   (struct guest_va){va}, last->word));
+    if (second != SECOND_HAS) {
+        if (C2_UNLIKELY(page->slot == SIM_NO_SLOTS))
+            return refer_owned(core, hot, slot, va, true, ways, err);
+        status = last ? miss_further(core, hot, slot, rarely(va), last->word, second == SECOND_MISSED, err)
+                      : miss_any(core, hot, slot, rarely(va), err);
     }
-    core->missed[write]++;
-    if (C2_UNLIKELY(missed != 1))
-        status = keep_room(core, status, err);
-    hot->event_log = l1_handle->event_log->at;
     C2_PROMISE(status != C2_OK || hit_holds(core, hot, CACHES_DATA, va, ways, ways));
     return status;
 }
@@ -368,9 +443,7 @@ PART enum c2_status refer_translated(struct sim_core *core, struct hot *hot, con
         C2_PROMISE(hit_holds(core, hot, CACHES_DATA, va, ways, ways));
         return again ? C2_OK : sim_line_found(core, slot, va, err);
     }
-    if (C2_UNLIKELY(page->slot == SIM_NO_SLOTS))
-        return refer_owned(core, hot, slot, va, true, ways, err);
-    return miss(core, hot, slot, rarely(va), ways, err);
+    return miss(core, hot, slot, page, va, ways, err);
 }
 
 /* The TLBs have lost the page, or have to be asked otherwise. */

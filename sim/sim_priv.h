@@ -88,7 +88,8 @@ struct sim_attributed {
     const struct sim_last_access_sites *access_sites; /* those of `to`, where misses are only counted; else none */
     uint64_t number; /* line accesses so far, but for repeats that are not notified of */
     struct sim_owner last;
-    bool measuring;          /* what is not measured is not counted */
+    bool measuring;          /* what is not measured is not counted; */
+    uint32_t measured_bits;  /* this as a mask */
     uint64_t nobody;         /* a sink for counts without a reader */
     struct sim_code nothing; /* what instructions do that is not measured */
     struct sim_code *codes;
@@ -111,6 +112,7 @@ struct sim_core {
     uint32_t *words[2]; /* of the first levels, by side: this and what follows for the loops of usual machines alone; */
     uint64_t left;      /* accesses of lines that were left, as repeats, which are not counted yet; */
     uint64_t missed[2]; /* so many reads and writes of them, or of the line that is not left, have missed L1D; */
+    uint64_t served[2]; /* and so many more, which the second level had; */
     uint64_t fetched;   /* fetches that L1I had, likewise; */
     uint64_t code_line; /* the first one of the page of the last fetch, if it is known, else SIM_NOWHERE; */
     uint64_t code_word; /* and what the event log has of a hit of that line */
@@ -662,29 +664,31 @@ static inline uint32_t sim_page_log2(const struct sim_core *core, struct guest_v
 static inline uint32_t sim_miss_bits(struct sim_core *core, enum sim_kind kind, const struct sim_page *page)
 {
     const uint32_t untranslated = kind != SIM_WALK ? core->untranslated : 0;
-    if (C2_UNLIKELY(!core->sim->attributed.measuring))
-        return 0;
+    C2_PROMISE(core->sim->attributed.measuring || core->untranslated == 0);
     core->untranslated ^= untranslated;
-    return page->counted | (uint32_t)kind << SIM_COUNTED_KIND | untranslated;
+    return (page->counted | (uint32_t)kind << SIM_COUNTED_KIND | untranslated) & core->sim->attributed.measured_bits;
 }
 _Static_assert(SIM_COUNTED_READS + 3 <= CACHES_COMPACT_BITS && MMU_WALK_ENTRIES < 8, "the bits are there");
 
-/* C2_PROMISE: the attribution gives the same. */
-static inline bool sim_last_access_site_holds(struct sim_core *core, enum sim_kind kind, struct guest_va va,
-                                              uint64_t word)
+/* C2_PROMISE: the attribution gives the same of this instruction. */
+static inline bool sim_last_access_site_holds(const struct sim_core *core, uint32_t code, enum sim_kind kind,
+                                              struct guest_va va, uint64_t word)
 {
-    uint64_t access_site;
-    return sim_ask_access_site(core, kind, va, &access_site, NULL) == C2_OK && access_site == word;
+    const struct sim_attribution *to = &core->sim->attributed.to;
+    uint64_t access_site = 0;
+    return to->access_site && to->access_site(to->self, code, kind, va, &access_site, NULL) == C2_OK &&
+           access_site == word;
 }
 
-/* The access site of an access of data by the instruction core->code, if it is known without a request; else NULL.
- * Where misses are only counted. */
-static inline const struct sim_last_access_site *sim_last_access_site(const struct sim_core *core, struct guest_va va)
+/* The access site of an access of data by the instruction, if it is known without a request; else NULL. Where misses
+ * are only counted. */
+static inline const struct sim_last_access_site *sim_last_access_site(const struct sim_core *core, uint32_t code,
+                                                                      struct guest_va va)
 {
     const struct sim_last_access_sites *all = core->sim->attributed.access_sites;
-    if (!SHORTCUT(core->code < all->room))
+    if (!SHORTCUT(code < all->room))
         return NULL;
-    const struct sim_last_access_site *last = &all->code[core->code];
+    const struct sim_last_access_site *last = &all->code[code];
     return SHORTCUT(va.v - last->start < last->bytes && last->epoch == all->epoch) ? last : NULL;
 }
 
@@ -693,10 +697,10 @@ static inline enum c2_status sim_missed_data(struct sim_core *core, enum sim_kin
                                              struct guest_va va, struct c2_error *err)
 {
     C2_PROMISE(kind == SIM_READ || kind == SIM_WRITE);
-    const struct sim_last_access_site *last = sim_last_access_site(core, va);
+    const struct sim_last_access_site *last = sim_last_access_site(core, core->code, va);
     if (C2_UNLIKELY(!last))
         return sim_classifier_missed(core, kind, va, err);
-    C2_PROMISE(sim_last_access_site_holds(core, kind, va, last->word));
+    C2_PROMISE(sim_last_access_site_holds(core, core->code, kind, va, last->word));
     const uint32_t bits = sim_miss_bits(core, kind, page);
     return caches_defer_l1_handle(core->l1_handle[CACHES_DATA], last->word, bits) == CACHES_FULL
                ? sim_classifier_pass(core->sim, err)
