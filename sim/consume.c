@@ -81,13 +81,13 @@ enum c2_status sim_fetch_missed(struct sim_core *core, uint64_t start, uint32_t 
 /* Of a slot's first access, to its first line. */
 static inline enum sim_kind first_kind(const struct sim_slot *slot)
 {
-    return (uint32_t)slot->repeated == 0 ? SIM_WRITE : SIM_READ;
+    return sim_repeats_reads(slot->repeated) == 0 ? SIM_WRITE : SIM_READ;
 }
 
 static inline uint32_t consume_references_of(const struct sim_slot *slot)
 {
     C2_PROMISE(slot->repeated != 0);
-    return (uint32_t)slot->repeated + (uint32_t)(slot->repeated >> 32);
+    return sim_repeats_all(slot->repeated);
 }
 
 /* The accesses that follow are of this slot. */

@@ -46,7 +46,7 @@ PART void page_known(struct sim_core *core, const enum caches_tlb_side side, uin
 /* What is counted of lines that were left, and of fetches. */
 static __attribute__((noinline)) void settle_left(struct sim_core *core)
 {
-    const uint64_t reads = (uint32_t)core->left, writes = core->left >> 32;
+    const uint64_t reads = sim_repeats_reads(core->left), writes = sim_repeats_writes(core->left);
     core->left = 0;
     core->sim->attributed.number += reads + writes;
     *core->tlb_accesses[CACHES_TLB_LOAD] += reads + writes;
@@ -287,11 +287,11 @@ PART enum c2_status refer_owned(struct sim_core *core, struct hot *hot, const st
 /* The line is left: what is pending is counted. */
 PART void leave(struct sim_core *core, struct hot *hot)
 {
-    const uint64_t writes = hot->pending >> 32;
     core->left += hot->pending;
-    *hot->refs += (uint32_t)hot->pending + writes;
-    if (C2_UNLIKELY(~*hot->youngest & (writes != 0))) /* (a store that is not needed would hold up whole sets) */
-        *hot->youngest |= 1;
+    *hot->refs += sim_repeats_all(hot->pending);
+    /* (A store that is not needed would hold up whole sets. Of a dirty line what is compared is more than there are.) */
+    if (C2_UNLIKELY(sim_repeats_writes(hot->pending) > *hot->youngest << 31))
+        *hot->youngest |= CACHE_SETS_DIRTY;
     hot->pending = 0;
 }
 
@@ -492,7 +492,7 @@ PART enum c2_status refer(struct sim_core *core, struct hot *hot, const struct s
  * usual. */
 PART bool leaves(const struct sim_core *core, const struct sim_slot *slot, uint64_t va, const uint32_t ways)
 {
-    const bool reads = (uint32_t)slot->repeated != 0, writes = slot->repeated >> 32 != 0;
+    const bool reads = sim_repeats_reads(slot->repeated) != 0, writes = sim_repeats_writes(slot->repeated) != 0;
     return ways == 0 && C2_UNLIKELY(core->tlb_split) &&
            ((reads && sim_tlb_leaves(core, false, (struct guest_va){va})) ||
             (writes && sim_tlb_leaves(core, true, (struct guest_va){va})));

@@ -224,7 +224,7 @@ enum c2_status sim_access(struct sim_core *core, enum sim_kind kind, struct gues
 
 void sim_flush_repeats(struct sim_core *core)
 {
-    const uint64_t reads = (uint32_t)core->repeats, writes = core->repeats >> 32;
+    const uint64_t reads = sim_repeats_reads(core->repeats), writes = sim_repeats_writes(core->repeats);
     if (core->repeats == 0)
         return;
     core->repeats = 0;

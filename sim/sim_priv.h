@@ -27,9 +27,16 @@ struct sim_page {
     uint16_t counted;              /* what goes with a read of it that is missed and only counted */
 };
 
-/* Line accesses that repeat the one before, two counters in one word: reads in the low half, writes in the high one. */
+/* Line accesses that repeat the one before, two counters in one word: all of them in the low half, those that write in
+ * the high one. */
 #define SIM_REPEAT_READ ((uint64_t)1)
-#define SIM_REPEAT_WRITE ((uint64_t)1 << 32)
+#define SIM_REPEAT_WRITE ((uint64_t)1 << 32 | 1)
+static inline uint32_t sim_repeats_all(uint64_t repeats) { return (uint32_t)repeats; }
+static inline uint32_t sim_repeats_writes(uint64_t repeats) { return (uint32_t)(repeats >> 32); }
+static inline uint32_t sim_repeats_reads(uint64_t repeats)
+{
+    return sim_repeats_all(repeats) - sim_repeats_writes(repeats);
+}
 
 /* What the hot loop needs of a slot. */
 struct sim_slot {
