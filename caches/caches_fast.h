@@ -362,14 +362,24 @@ struct caches_tlb_found {
 extern const struct caches_tlb_found caches_tlb_nowhere;
 bool caches_tlbs_found_holds(const struct caches_tlb_found *found); /* for C2_PROMISE, of a page that is somewhere */
 
+/* The two halves of caches_tlbs_again(): whether the page is still there, and the access. */
+static inline bool caches_tlbs_there(const struct caches_tlb_found *found, uint64_t key)
+{
+    return SHORTCUT(*found->at == key);
+}
+static inline void caches_tlbs_order(const struct caches_tlb_found *found)
+{
+    *found->order = (*found->order & found->keep) | found->set;
+}
+
 /* The same as caches_tlbs_access(), cheaper, for a page that was found: true: it was still there for this side, and the
  * access is done but for the count, which is the caller's to add to (*found->accesses); false: nothing has changed.
  * What was found holds for one page as long as its size is the same. key: see caches_tlbs_tag(). */
 static inline bool caches_tlbs_again(const struct caches_tlb_found *found, uint64_t key)
 {
-    if (!SHORTCUT(*found->at == key))
+    if (!caches_tlbs_there(found, key))
         return false;
-    *found->order = (*found->order & found->keep) | found->set;
+    caches_tlbs_order(found);
     return true;
 }
 /* The same for pages that caches_tlbs_again() does not find: large ones, and those of TLBs whose policy has to be

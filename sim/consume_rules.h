@@ -446,18 +446,6 @@ PART enum c2_status refer_translated(struct sim_core *core, struct hot *hot, con
     return miss(core, hot, slot, page, va, ways, err);
 }
 
-/* The TLBs have lost the page, or have to be asked otherwise. */
-PART enum c2_status refer_refilled(struct sim_core *core, struct hot *hot, const struct sim_slot *slot, uint64_t va,
-                                   const uint32_t ways, struct c2_error *err)
-{
-    struct sim_page *const page = page_at(core, va);
-    if (caches_tlbs_hears(&page->found) && translated_and_notified(core, page, CACHES_TLB_LOAD, va))
-        return refer_translated(core, hot, slot, page, va, true, ways, err);
-    if (C2_UNLIKELY(page->slot == SIM_NO_SLOTS || !sim_refilled(core, page, (struct guest_va){va})))
-        return refer_owned(core, hot, slot, va, false, ways, err);
-    return refer_translated(core, hot, slot, page, va, false, ways, err);
-}
-
 /* Whose line it is, if that is remembered of it and not of all of its page; else NULL. */
 PART uint64_t *owner_of_line(struct sim_core *core, uint64_t va)
 {
@@ -465,7 +453,35 @@ PART uint64_t *owner_of_line(struct sim_core *core, uint64_t va)
     return line->line == va >> SIM_USUAL_LINE_SHIFT ? line->refs : NULL;
 }
 
-/* To another line than the one before, mostly of a page that is remembered. */
+/* The line is entered, if its owner is remembered. */
+PART bool enter_owned(struct sim_core *core, struct hot *hot, const struct sim_page *page, uint64_t va)
+{
+    C2_PROMISE(sim_page_holds(core, page, (struct guest_va){va}));
+    uint64_t *const refs = C2_LIKELY(page->refs) ? page->refs : owner_of_line(core, va);
+    if (C2_UNLIKELY(!refs))
+        return false;
+    hot->refs = refs;
+    hot->line_start = va & ~SIM_USUAL_LINE_MASK;
+    return true;
+}
+
+/* The TLBs have lost the page, or have to be asked otherwise; or it is not remembered. */
+PART enum c2_status refer_refilled(struct sim_core *core, struct hot *hot, const struct sim_slot *slot, uint64_t va,
+                                   const uint32_t ways, struct c2_error *err)
+{
+    struct sim_page *const page = page_at(core, va);
+    if (C2_UNLIKELY(page->vpn != va >> C2_PAGE_SHIFT || !enter_owned(core, hot, page, va)))
+        return refer_slowly(core, hot, slot, va, ways, err);
+    if (caches_tlbs_hears(&page->found) && translated_and_notified(core, page, CACHES_TLB_LOAD, va))
+        return refer_translated(core, hot, slot, page, va, true, ways, err);
+    if (C2_UNLIKELY(page->slot == SIM_NO_SLOTS || !sim_refilled(core, page, (struct guest_va){va})))
+        return refer_owned(core, hot, slot, va, false, ways, err);
+    return refer_translated(core, hot, slot, page, va, false, ways, err);
+}
+
+/* To another line than the one before, mostly of a page that is remembered and that the TLBs have where they had it
+ * last: to compare what they have there is enough, as no other page gets there that does not take its place in `pages`,
+ * too. */
 PART enum c2_status refer(struct sim_core *core, struct hot *hot, const struct sim_slot *slot, uint64_t va,
                           const uint32_t ways, struct c2_error *err)
 {
@@ -473,17 +489,16 @@ PART enum c2_status refer(struct sim_core *core, struct hot *hot, const struct s
         return refer_slowly(core, hot, slot, va, ways, err);
     const struct sim_page *const page = page_at(core, va);
     leave(core, hot);
-    if (C2_UNLIKELY((va & SIM_USUAL_LINE_MASK) >= slot->limit || page->vpn != va >> C2_PAGE_SHIFT))
+    if (C2_UNLIKELY((va & SIM_USUAL_LINE_MASK) >= slot->limit))
         return refer_slowly(core, hot, slot, va, ways, err);
-    C2_PROMISE(sim_page_holds(core, page, (struct guest_va){va}));
-    uint64_t *const refs = C2_LIKELY(page->refs) ? page->refs : owner_of_line(core, va);
-    if (C2_UNLIKELY(!refs))
+    if (C2_UNLIKELY(!caches_tlbs_there(&page->found, va >> C2_PAGE_SHIFT)))
+        return refer_refilled(core, hot, slot, rarely(va), ways, err);
+    C2_PROMISE(page->vpn == va >> C2_PAGE_SHIFT);
+    if (C2_UNLIKELY(!enter_owned(core, hot, page, va)))
         return refer_slowly(core, hot, slot, va, ways, err);
-    hot->refs = refs;
-    hot->line_start = va & ~SIM_USUAL_LINE_MASK;
-    return C2_LIKELY(found_again(core, page, CACHES_TLB_LOAD, va))
-               ? refer_translated(core, hot, slot, page, va, true, ways, err)
-               : refer_refilled(core, hot, slot, rarely(va), ways, err);
+    caches_tlbs_order(&page->found);
+    C2_PROMISE(!core->tlb || caches_tlbs_found_holds(&page->found));
+    return refer_translated(core, hot, slot, page, va, true, ways, err);
 }
 
 /* ------------------------------------------------------------------ records */

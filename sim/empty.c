@@ -70,8 +70,7 @@ enum c2_status sim_empty(struct sim *sim, struct c2_error *err)
     core->tlb = NULL;
     sim_leave_line(core);
     core->fetch_line = sim->has_l1i ? SIM_NOWHERE : 0;
-    for (size_t i = 0; i < SIM_PAGES; i++)
-        core->pages[i].vpn = SIM_NOWHERE; /* what is remembered with them may be the caches' */
+    sim_pages_forget(core); /* what is remembered with them may be the caches' */
     sim->caches = sim->plain = NULL;
     status = sim_caches_create(sim, caches_machine(caches), err);
     if (status == C2_OK) {

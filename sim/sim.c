@@ -27,6 +27,12 @@
 
 #include "sim/sim_priv.h"
 
+void sim_pages_forget(struct sim_core *core)
+{
+    for (size_t i = 0; i < SIM_PAGES; i++)
+        core->pages[i] = (struct sim_page){.vpn = SIM_NOWHERE, .found = caches_tlb_nowhere};
+}
+
 static void core_init(struct sim_core *core, struct sim *sim, uint32_t number)
 {
     C2_ASSERT(number < sim->core_count && c2_is_power_of_two(sim->line_bytes));
@@ -37,8 +43,7 @@ static void core_init(struct sim_core *core, struct sim *sim, uint32_t number)
     sim_leave_line(core);
     core->rep_block = SIM_NO_BLOCK;
     core->fetch_line = sim->has_l1i ? SIM_NOWHERE : 0;
-    for (size_t i = 0; i < SIM_PAGES; i++)
-        core->pages[i].vpn = SIM_NOWHERE;
+    sim_pages_forget(core);
 }
 
 enum c2_status sim_create(struct sim **out, const struct sim_config *config, struct c2_error *err)

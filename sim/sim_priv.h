@@ -18,9 +18,9 @@
 
 /* What is remembered of a page, so that an access to another one than before looks at one place. */
 struct sim_page {
-    uint64_t vpn;                  /* SIM_NOWHERE: empty, and nothing else means anything */
-    uint64_t line;                 /* physical line that it begins with */
-    uint64_t *refs;                /* of the owner of all of it; NULL: it has several, or not looked up */
+    uint64_t vpn;   /* SIM_NOWHERE: empty, and nothing else means anything, but that `found` is no page */
+    uint64_t line;  /* physical line that it begins with */
+    uint64_t *refs; /* of the owner of all of it; NULL: it has several, or not looked up */
     struct caches_tlb_found found; /* without TLBs it is in none, and always found */
     uint32_t slot;                 /* of its first line; SIM_NO_SLOTS: to be asked for line by line */
     uint16_t entry_count;          /* of a walk, 4 for 4 KiB; with TLBs or attribution only */
@@ -394,7 +394,8 @@ enum c2_status sim_record(struct sim_core *core, uint32_t tid, uint64_t header, 
 
 /* sim.c: the rare halves of the two functions below. */
 void sim_page_fill(struct sim_core *core, struct sim_page *page, struct guest_va va);
-void sim_settle(struct sim *sim); /* nothing is pending afterwards: all counts are current */
+void sim_pages_forget(struct sim_core *core); /* all that are remembered */
+void sim_settle(struct sim *sim);             /* nothing is pending afterwards: all counts are current */
 enum c2_status sim_memory_mark(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err);
 
 /* interval.c */
