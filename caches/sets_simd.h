@@ -196,11 +196,11 @@ SETS_INLINE void sets_front(uint32_t *words, uint32_t place, uint32_t word, uint
  * gaps: so a search, which comes to a bit, need not make a number of it.) */
 SETS_INLINE __m256i order_of(uint32_t bit)
 {
-    static const uint32_t order[1 << 7 | 1][8] __attribute__((aligned(32))) = {
+    static const uint8_t order[1 << 7 | 1][8] = {
         [1 << 0] = {0, 1, 2, 3, 4, 5, 6, 7}, [1 << 1] = {1, 0, 2, 3, 4, 5, 6, 7}, [1 << 2] = {2, 0, 1, 3, 4, 5, 6, 7},
         [1 << 3] = {3, 0, 1, 2, 4, 5, 6, 7}, [1 << 4] = {4, 0, 1, 2, 3, 5, 6, 7}, [1 << 5] = {5, 0, 1, 2, 3, 4, 6, 7},
         [1 << 6] = {6, 0, 1, 2, 3, 4, 5, 7}, [1 << 7] = {7, 0, 1, 2, 3, 4, 5, 6}};
-    return _mm256_load_si256((const __m256i *)(const void *)order[bit]);
+    return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)order[bit]));
 }
 
 SETS_INLINE __m128i order_of_four(uint32_t place)

@@ -67,6 +67,12 @@ static __attribute__((noinline)) void settle_fetched(struct sim_core *core)
         caches_l1_handle_count(core->l1_handle[CACHES_FETCH], fetched, 0);
 }
 
+PART void data_line_is(struct sim_core *core, uint64_t start)
+{
+    core->data_start = start;
+    page_known(core, CACHES_TLB_LOAD, start >> C2_PAGE_SHIFT);
+}
+
 /* What follows from what was stored is notified too: only hits have come since. */
 static __attribute__((noinline)) void hot_stored(struct sim_core *core)
 {
@@ -77,12 +83,10 @@ static __attribute__((noinline)) void hot_stored(struct sim_core *core)
     caches_l1_handle_forget(core->l1_handle[CACHES_DATA]);
     if (code)
         caches_l1_handle_forget(code);
-    if (core->line_start == SIM_NO_START) {
+    if (core->line_start == SIM_NO_START)
         core->line_refs = NULL;
-        return;
-    }
-    core->data_start = core->line_start;
-    page_known(core, CACHES_TLB_LOAD, core->line_start >> C2_PAGE_SHIFT);
+    else
+        data_line_is(core, core->line_start);
 }
 
 PART void hot_store(struct sim_core *core, const struct hot *hot, const uint32_t ways)
@@ -96,6 +100,15 @@ PART void hot_store(struct sim_core *core, const struct hot *hot, const uint32_t
     l1_handle->youngest = hot->youngest;
     l1_handle->event_log->at = hot->event_log;
     hot_stored(core);
+}
+
+/* Of the line of the last access, of which nothing is pending. */
+PART void disown_line(struct sim_core *core, struct hot *hot)
+{
+    C2_PROMISE(hot->pending == 0);
+    if (hot->line_start != SIM_NO_START)
+        data_line_is(core, hot->line_start);
+    hot->line_start = SIM_NO_START;
 }
 
 /* The line of the last data access has counted for owners one by one: what is pending of it is counted now, and from
@@ -284,22 +297,22 @@ PART enum c2_status refer_owned(struct sim_core *core, struct hot *hot, const st
     return back(core, hot, (asked ? sim_refer_unslotted : sim_refer_anew)(core, slot, va, refs, err), ways, err);
 }
 
-/* The line is left: what is pending is counted. */
-PART void leave(struct sim_core *core, struct hot *hot)
-{
-    core->left += hot->pending;
-    *hot->refs += sim_repeats_all(hot->pending);
-    /* (A store that is not needed would hold up whole sets. Of a dirty line what is compared is more than there are.) */
-    if (C2_UNLIKELY(sim_repeats_writes(hot->pending) > *hot->youngest << 31))
-        *hot->youngest |= CACHE_SETS_DIRTY;
-    hot->pending = 0;
-}
-
 /* What is rare works out anew what it needs of an address, so that no register holds it meanwhile. */
 PART uint64_t rarely(uint64_t va)
 {
     __asm__("" : "+r"(va));
     return va;
+}
+
+/* The line is left: what is pending is counted. */
+PART void leave(struct sim_core *core, struct hot *hot)
+{
+    core->left += hot->pending;
+    *hot->refs += sim_repeats_all(hot->pending);
+    /* (A store that is not needed would hold up whole sets. A dirty line is compared as if nothing could be more.) */
+    if (C2_UNLIKELY(sim_repeats_writes(hot->pending) > *hot->youngest << 31))
+        *(uint32_t *)rarely((uintptr_t)hot->youngest) |= CACHE_SETS_DIRTY;
+    hot->pending = 0;
 }
 
 /* A miss whose access site is known, and of no upper half, is only counted, and its record takes two words. Else NULL.
@@ -430,14 +443,13 @@ PART enum c2_status refer_translated(struct sim_core *core, struct hot *hot, con
                                      const struct sim_page *page, uint64_t va, const bool again, const uint32_t ways,
                                      struct c2_error *err)
 {
-    const uint64_t line = line_in_page(va);
-    const uint32_t line_slot = page->slot + (uint32_t)line;
+    const uint64_t line = line_in_page(va), line_slot = page->slot + line;
     if (C2_UNLIKELY(core->tlb_accesses[CACHES_TLB_LOAD] != page->found.accesses)) {
         settle_left(core);
         core->tlb_accesses[CACHES_TLB_LOAD] = page->found.accesses;
     }
     hot->youngest = caches_l1_handle_words(core->words[CACHES_DATA], line, ways);
-    if (C2_LIKELY(caches_l1_handle_hit(hot->youngest, line_slot, ways))) {
+    if (C2_LIKELY(caches_l1_handle_hit(hot->youngest, (uint32_t)line_slot, ways))) {
         *hot->event_log++ = line_slot; /* L1D is level index 0 */
         hot->pending = slot->repeated;
         C2_PROMISE(hit_holds(core, hot, CACHES_DATA, va, ways, ways));
@@ -453,14 +465,17 @@ PART uint64_t *owner_of_line(struct sim_core *core, uint64_t va)
     return line->line == va >> SIM_USUAL_LINE_SHIFT ? line->refs : NULL;
 }
 
-/* The line is entered, if its owner is remembered. */
+/* The line is entered, if its owner is remembered. Else the one that was left has no owner from now on, either. */
 PART bool enter_owned(struct sim_core *core, struct hot *hot, const struct sim_page *page, uint64_t va)
 {
     C2_PROMISE(sim_page_holds(core, page, (struct guest_va){va}));
-    uint64_t *const refs = C2_LIKELY(page->refs) ? page->refs : owner_of_line(core, va);
-    if (C2_UNLIKELY(!refs))
+    hot->refs = page->refs;
+    if (C2_UNLIKELY(!hot->refs))
+        hot->refs = owner_of_line(core, rarely(va));
+    if (C2_UNLIKELY(!hot->refs)) {
+        disown_line(core, hot);
         return false;
-    hot->refs = refs;
+    }
     hot->line_start = va & ~SIM_USUAL_LINE_MASK;
     return true;
 }
