@@ -532,6 +532,7 @@ PART bool leaves(const struct sim_core *core, const struct sim_slot *slot, uint6
 PART enum c2_status run_slots(struct sim_core *core, struct hot *hot, const struct sim_slot *slot,
                               const uint64_t **words, const uint64_t *end, const uint32_t ways, struct c2_error *err)
 {
+    __asm__("" : "+m"(end)); /* in memory, so that a register is free for what changes */
     for (; *words < end; ++*words, slot++) {
         const uint64_t va = **words;
         if (C2_LIKELY(va - hot->line_start < slot->limit) && !leaves(core, slot, va, ways)) {
