@@ -282,16 +282,18 @@ static inline bool counts_more(const struct cache_classifier *classifier)
     return classifier->counted < CLASSES_COUNTED - CACHES_MAX_LEVELS;
 }
 
-/* words: behind the first one. */
-static __attribute__((noinline)) void say_compactly(struct cache_classifier *classifier, uint64_t first,
-                                                    const uint64_t *words)
+/* words: behind the first one. level_index, missed: as the record says, constants where they are what they mostly are.
+ */
+static inline __attribute__((always_inline)) void say_levels(struct cache_classifier *classifier, uint64_t first,
+                                                             const uint64_t *words, uint32_t level_index,
+                                                             const uint32_t missed)
 {
-    const uint32_t slot = (uint32_t)first, missed = first >> EVENT_LOG_MISSED & 15,
-                   bits = (uint32_t)(first >> EVENT_LOG_BITS);
+    const uint32_t slot = (uint32_t)first, bits = (uint32_t)(first >> EVENT_LOG_BITS);
     const uint64_t rest = (first >> EVENT_LOG_BEHIND & EVENT_LOG_BEHIND_MASK) > missed ? words[missed] : 0;
     const uint64_t access_site = words[0] >> 32 | rest << 32;
-    uint32_t level_index = first >> EVENT_LOG_LEVEL_INDEX & 15, depth = event_log_depth(classifier, level_index);
+    uint32_t depth = event_log_depth(classifier, level_index);
     C2_PROMISE(depth + missed <= classifier->level_count);
+#pragma GCC unroll 2
     for (uint32_t i = 0; i < missed; i++) {
         uint32_t *stamp = cache_rows_stamp(&classifier->rows, slot, level_index);
         const enum caches_class class_ = classify_touch(&classifier->level[level_index], stamp, slot, true);
@@ -301,7 +303,20 @@ static __attribute__((noinline)) void say_compactly(struct cache_classifier *cla
     }
     if (depth < classifier->level_count)
         classify_touch(&classifier->level[depth], cache_rows_stamp(&classifier->rows, slot, depth), slot, false);
-    say_pushed(classifier, access_site, NULL);
+    if (C2_UNLIKELY(classifier->pushed_count != 0))
+        say_pushed(classifier, access_site, NULL);
+}
+
+static __attribute__((noinline)) void say_compactly(struct cache_classifier *classifier, uint64_t first,
+                                                    const uint64_t *words)
+{
+    const uint32_t missed = first >> EVENT_LOG_MISSED & 15, level_index = first >> EVENT_LOG_LEVEL_INDEX & 15;
+    if (C2_LIKELY(missed == 2 && level_index == 0))
+        say_levels(classifier, first, words, 0, 2);
+    else if (missed == 1 && level_index == 1) /* the first levels are another machine's */
+        say_levels(classifier, first, words, 1, 1);
+    else
+        say_levels(classifier, first, words, level_index, missed);
 }
 
 /* ------------------------------------------------------------------ other records */

@@ -24,7 +24,8 @@
  *   and shifts the words of a set: contents_avx512.c, contents_avx2.c, contents_sse2.c, and contents_scalar.c, which is
  *   the slow twin of the others. The host's best is taken. In each they are compiled for any usual machine; and what
  *   begins at a first level of eight ways, as most have, with these as a constant. There a miss that the second level
- *   serves is a part of the function that found it, and needs no stack. No content and no count is another.
+ *   serves is a part of the function that found it, and needs no stack; its rule is in l1_handle_simd.h, as the loop of
+ *   sim/ has it too. No content and no count is another.
  *
  * Invariants (cache_contents_check, cache_line_holds)
  *   Those of hierarchy.c: an inclusive level has every line of the levels above, an exclusive one none, where the card
