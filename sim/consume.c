@@ -24,7 +24,7 @@
  *   A block on one line of code asks about fetches once. A slot whose reference lies inside the line of the last access
  *   is one compare and one addition. A fetch in the page of the last one needs neither page nor TLB, which have it.
  *   Where many accesses miss the second level, records are looked at before their turn, so that the host has the sets
- *   where their lines may be. Instructions of gzip's, with AVX2: 39 for a record, 79 for a reference to another line
+ *   where their lines may be. Instructions of gzip's, with AVX2: 40 for a record, 68 for a reference to another line
  *   that hits, with what the line before is left with, 31 for a fetch that does.
  * Repeats and owners
  *   What a line access counts, for its owner, the TLB and the level, is counted with its repeats when the line is left
