@@ -22,7 +22,7 @@ bool emu_take_over(struct emu *emu, enum turns_news news, uint64_t now)
     emu->exhausted = syscalls_take_turn(emu->config.kernel, emu->turn, now, emu->err) != C2_OK;
     emu->interrupted = syscalls_is_interrupted(emu->config.kernel);
     if (news == TURNS_OUTSIDE)
-        syscalls_look_outside(emu->config.kernel);
+        syscalls_look_outside(emu->config.kernel, turns_look_ns(emu->config.family.turns));
     return !emu->interrupted && !emu->exhausted;
 }
 

@@ -34,7 +34,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SEATS = 256, LOOK_SECONDS = 1 };
+enum { SEATS = 256, LOOK_SECONDS = 1, LOOK_NS = 20000000 };
 enum { BROKEN = 1, STUCK = 2 }; /* how all have failed */
 
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "what processes share has no lock in one of them");
@@ -53,6 +53,7 @@ struct shared {
     _Atomic uint32_t failed;
     uint32_t idle;      /* how often in a row the turn was given on by one that had done nothing */
     uint64_t idle_from; /* the host's time when all began to wait for what comes from outside; 0: they do not */
+    uint64_t look_ns;   /* with the news that something from outside is waited for: how long at most */
     uint32_t processes; /* seats that are taken */
     uint64_t events;    /* that may wake a process */
     uint64_t now;       /* guest time, when the turn was given on */
@@ -275,20 +276,28 @@ static uint64_t host_ns(void)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* As long as the host has to wait for what comes from outside, guest time is the host's. */
-static bool turns_has_come(struct shared *shared, uint32_t moment)
+uint64_t turns_look_ns(const struct emu_turns *turns) { return turns->shared->look_ns; }
+
+/* How long it is until then, ns. As long as the host has to wait for what comes from outside, guest time is the host's.
+ */
+static uint64_t time_until(struct shared *shared, uint32_t moment)
 {
-    const uint64_t now = host_ns();
-    shared->idle_from = shared->idle_from ? shared->idle_from : now;
-    C2_PROMISE(now >= shared->idle_from);
-    return moment != SEATS && shared->now + (now - shared->idle_from) >= shared->seats[moment].deadline;
+    const uint64_t host = host_ns();
+    shared->idle_from = shared->idle_from ? shared->idle_from : host;
+    C2_PROMISE(host >= shared->idle_from);
+    const uint64_t now = shared->now + (host - shared->idle_from);
+    return moment == SEATS                         ? UINT64_MAX
+           : shared->seats[moment].deadline <= now ? 0
+                                                   : shared->seats[moment].deadline - now;
 }
 
 /* No process has done anything for a round. */
 static enum turns_news give_idle(struct shared *shared, uint32_t from)
 {
     const uint32_t moment = first_moment(shared, from), outside = turns_next_of(shared, from, true);
-    if (outside != SEATS && !turns_has_come(shared, moment)) {
+    const uint64_t until = outside != SEATS ? time_until(shared, moment) : 0;
+    if (until != 0) {
+        shared->look_ns = until < LOOK_NS ? until : LOOK_NS;
         turns_give(shared, outside, TURNS_OUTSIDE);
     } else if (moment != SEATS) {
         const uint64_t deadline = shared->seats[moment].deadline;

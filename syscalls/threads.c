@@ -397,7 +397,13 @@ void threads_wake_locks(struct syscalls *kernel) { kernel->processes->releases++
 
 /* ------------------------------------------------------------------ which can go on */
 
-enum { LOOK_MILLISECONDS = 20 }; /* where the host cannot wait for what comes from outside, it looks as often */
+enum { LOOK_NS = 20000000 }; /* where the host cannot wait for what comes from outside, it looks as often */
+
+static int poll_host(struct pollfd *all, uint32_t count, uint64_t ns)
+{
+    const struct timespec most = {.tv_sec = (time_t)(ns / KERNEL_NS), .tv_nsec = (long)(ns % KERNEL_NS)};
+    return ppoll(all, count, ns == KERNEL_NEVER ? NULL : &most, NULL);
+}
 
 /* Those that are hidden as well; how many. */
 static uint32_t show_all(const struct kernel_wait *wait, struct pollfd *all)
@@ -413,7 +419,7 @@ void kernel_wait_for_outside(const struct kernel_wait *wait)
 {
     struct pollfd *all = c2_alloc((wait->fd_count + 1) * sizeof *all);
     if (all)
-        poll(all, show_all(wait, all), wait->fd_count ? -1 : LOOK_MILLISECONDS);
+        poll_host(all, show_all(wait, all), wait->fd_count ? KERNEL_NEVER : LOOK_NS);
     c2_free(all);
 }
 
@@ -568,10 +574,10 @@ static bool has_to_look(const struct syscalls *kernel)
 }
 
 /* What has come of the descriptors, so long at most; below 0: a signal of c2emu's own. */
-static int poll_outside(struct syscalls *kernel, int milliseconds)
+static int poll_outside(struct syscalls *kernel, uint64_t ns)
 {
     struct pollfd *all = c2_alloc((count_outside(kernel) + 1) * sizeof *all);
-    const int ready = all ? poll(all, gather_outside(kernel, all), milliseconds) : 0;
+    const int ready = all ? poll_host(all, gather_outside(kernel, all), ns) : 0;
     c2_free(all);
     kernel->looks_outside = ready > 0 || has_to_look(kernel);
     return ready;
@@ -582,15 +588,15 @@ static bool threads_wait_outside(struct syscalls *kernel, uint64_t instructions,
 {
     if (!syscalls_waits_outside(kernel))
         return false;
-    const int most = next == KERNEL_NEVER ? -1 : poll_milliseconds(next - syscalls_time_ns(kernel, instructions));
-    const bool looks = has_to_look(kernel) && (most < 0 || most > LOOK_MILLISECONDS);
-    const int ready = poll_outside(kernel, looks ? LOOK_MILLISECONDS : most);
+    const uint64_t most = next == KERNEL_NEVER ? KERNEL_NEVER : next - syscalls_time_ns(kernel, instructions);
+    const bool looks = has_to_look(kernel) && most > LOOK_NS;
+    const int ready = poll_outside(kernel, looks ? LOOK_NS : most);
     if (looks && ready == 0 && next != KERNEL_NEVER)
-        kernel_sleep(kernel, LOOK_MILLISECONDS * 1000000u);
+        kernel_sleep(kernel, LOOK_NS);
     return looks || ready != 0;
 }
 
-void syscalls_look_outside(struct syscalls *kernel) { poll_outside(kernel, LOOK_MILLISECONDS); }
+void syscalls_look_outside(struct syscalls *kernel, uint64_t ns) { poll_outside(kernel, ns); }
 
 bool syscalls_pass_time(struct syscalls *kernel, uint64_t instructions)
 {
