@@ -90,7 +90,7 @@ enum c2_status emu_create(struct emu **out, const struct emu_config *config, con
     enum c2_status status = make_engine(emu, image, err);
     if (status == C2_OK)
         status = schedule_create(&emu->schedule, config->kernel, config->quantum, config->whole_blocks,
-                                 (struct schedule_idle){emu, emu_wait_for_anything, emu_is_quiet}, err);
+                                 (struct schedule_idle){emu, emu_wait_for_anything, emu_quiet_until}, err);
     if (status != C2_OK) {
         emu_release(emu);
         return status;

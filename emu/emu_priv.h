@@ -70,7 +70,7 @@ bool emu_start_process(struct emu *emu, const struct syscalls_cpu *before, struc
 /* Turns that are due end, and the next ones begin. False: the guest does not go on. */
 bool emu_keep_turns(struct emu *emu);
 bool emu_wait_for_anything(void *emu, uint64_t instructions); /* schedule_idle's pass */
-bool emu_is_quiet(void *emu);                                 /* schedule_idle's quiet */
+uint64_t emu_quiet_until(void *emu, uint64_t instructions);   /* schedule_idle's quiet_until */
 /* The process's turn begins, with these news; false: the guest does not go on. */
 bool emu_take_over(struct emu *emu, enum turns_news news, uint64_t now);
 void emu_end_without_turn(struct emu *emu);

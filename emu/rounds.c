@@ -118,6 +118,8 @@ static bool share_turn(struct emu *emu, bool ready)
                                       .moved = instructions != emu->turn || syscalls_events(kernel) != emu->turn_events,
                                       .asleep = !ready && syscalls_is_asleep(kernel),
                                       .events = syscalls_events(kernel),
+                                      .polls = syscalls_polls(kernel),
+                                      .calls = syscalls_calls(kernel),
                                       .outside = syscalls_waits_outside(kernel),
                                       .deadline = syscalls_next_time(kernel)};
     uint64_t now = syscalls_time_ns(kernel, instructions);
@@ -135,10 +137,13 @@ bool emu_wait_for_anything(void *self, uint64_t instructions)
     return share_turn(emu, false);
 }
 
-bool emu_is_quiet(void *self)
+uint64_t emu_quiet_until(void *self, uint64_t instructions)
 {
     const struct emu *emu = self;
-    return turns_are_quiet(emu->config.family.turns, syscalls_events(emu->config.kernel));
+    struct syscalls *kernel = emu->config.kernel;
+    const uint64_t moment = turns_quiet_until(emu->config.family.turns, syscalls_events(kernel),
+                                              syscalls_calls(kernel));
+    return syscalls_count_at(kernel, moment, instructions);
 }
 
 static bool has_lost_turn(const struct emu *emu)

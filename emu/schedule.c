@@ -11,7 +11,7 @@
  *   When the turn is over and no other thread can go on, another one begins for the same thread. So a turn is not ended
  *   by the clock where no other thread, nor process, can want one before this one does something: the engine is then
  *   not stopped. Where others wait for a moment, nothing ends a turn before it: several of one thread, one behind the
- *   other, are begun as one.
+ *   other, are begun as one; and of one process, which keeps its turn meanwhile.
  *   When no thread can go on, guest time does, to the first moment that a thread waits for.
  * Counting
  *   A turn's instructions are counted from its beginning. A system call counts one, whatever it does.
@@ -113,26 +113,28 @@ void schedule_end_turn(struct schedule *schedule) { schedule->over = true; }
 
 /* ------------------------------------------------------------------ turns */
 
-/* A turn of whole blocks ends where it ends, even if the next one is the same process's. */
-static bool has_company(const struct schedule *schedule)
+/* The count until which no other process wants the turn. One of whole blocks ends where it ends, even if the next one
+ * is the same process's. */
+static uint64_t until_company(const struct schedule *schedule, uint64_t instructions)
 {
-    return syscalls_has_company(schedule->kernel) &&
-           !SHORTCUT(!schedule->whole && schedule->idle.quiet(schedule->idle.self));
+    if (!syscalls_has_company(schedule->kernel))
+        return UINT64_MAX;
+    return SHORTCUT(!schedule->whole) ? schedule->idle.quiet_until(schedule->idle.self, instructions) : instructions;
 }
 
 uint64_t schedule_budget(struct schedule *schedule, uint64_t instructions)
 {
     C2_PROMISE(schedule->count != 0 && schedule->quantum != 0);
-    const uint64_t others = schedule->count == 1 ? UINT64_MAX : syscalls_contended(schedule->kernel, instructions);
-    const bool alone = others == UINT64_MAX, company = has_company(schedule);
+    const uint64_t threads = schedule->count == 1 ? UINT64_MAX : syscalls_contended(schedule->kernel, instructions);
+    const uint64_t company = until_company(schedule, instructions), others = company < threads ? company : threads;
     C2_PROMISE(others >= instructions && instructions >= schedule->began);
-    if (alone && !company) {
+    if (others == UINT64_MAX) {
         schedule->ends = 0;
         return UINT64_MAX;
     }
-    const uint64_t quantum = schedule->whole && alone ? EMU_QUANTUM : schedule->quantum;
+    const uint64_t quantum = schedule->whole && threads == UINT64_MAX ? EMU_QUANTUM : schedule->quantum;
     uint64_t turns = (instructions - schedule->began) / quantum + 1;
-    const uint64_t free = company ? 0 : (others - schedule->began + quantum - 1) / quantum;
+    const uint64_t free = (others - schedule->began + quantum - 1) / quantum;
     if (SHORTCUT(!schedule->whole && free > turns))
         turns = free;
     schedule->ends = schedule->began + turns * quantum;
@@ -202,7 +204,7 @@ struct emu_thread *schedule_next(struct schedule *schedule, uint64_t instruction
 enum c2_status schedule_create(struct schedule **out, struct syscalls *kernel, uint64_t quantum, bool whole,
                                struct schedule_idle idle, struct c2_error *err)
 {
-    C2_ASSERT(kernel && idle.pass && idle.quiet);
+    C2_ASSERT(kernel && idle.pass && idle.quiet_until);
     *out = NULL;
     struct schedule *schedule = c2_calloc(1, sizeof *schedule);
     if (!schedule)

@@ -24,7 +24,8 @@ struct schedule;
 struct schedule_idle {
     void *self;
     bool (*pass)(void *self, uint64_t instructions); /* no thread can go on: false when none ever will */
-    bool (*quiet)(void *self);                       /* no other process takes a turn before this one does something */
+    /* The count until which no other process takes a turn before this one does something; UINT64_MAX: none ever does */
+    uint64_t (*quiet_until)(void *self, uint64_t instructions);
 };
 /* With the first thread, which runs. quantum, whole: as in struct emu_config; 0: EMU_QUANTUM, or both of the checkpoint
  * that it goes on from. The kernel is lent until destroy. */

@@ -7,9 +7,10 @@
  *   all its threads wait, and at its end; to the next process in the order in which they were made, round and
  *   round, where one that is made takes the place of one that has ended. A process that waits looks, when it gets
  *   the turn, whether it need not any more, and gives it on if it does; it is passed over where only another one's
- *   doing could help it - a child's end, a signal - and none has done such a thing since. While all others are passed
- *   over so, and none of them waits for a time, the turn is not even given on (schedule.c). So which process runs when
- *   follows from the guest alone. Guest time is one for all: it goes with the turn.
+ *   doing could help it - a child's end, a signal; a system call, where it waits for descriptors that only the guest
+ *   makes ready - and none has done such a thing since. While all others are passed over so, the turn is not even given
+ *   on before the first moment that one of them waits for (schedule.c). So which process runs when follows from the
+ *   guest alone. Guest time is one for all: it goes with the turn.
  *   When a whole round has passed in which no process has done anything, guest time goes on to the first moment that
  *   any waits for; or those that wait for what comes from outside look; or none will ever go on.
  *   All of it is in memory that the processes share. A process without the turn sleeps on a word of its own (futex).
@@ -41,9 +42,9 @@ _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "what processes share has no lock in o
 
 struct seat {
     _Atomic uint32_t word; /* changes when the turn comes */
-    bool taken, outside, asleep;
-    uint64_t events; /* when it fell asleep */
-    uint32_t pid;    /* of the guest */
+    bool taken, outside, asleep, polls;
+    uint64_t events, calls; /* when it fell asleep */
+    uint32_t pid;           /* of the guest */
     pid_t host;
     uint64_t deadline;
 };
@@ -55,7 +56,8 @@ struct shared {
     uint64_t idle_from; /* the host's time when all began to wait for what comes from outside; 0: they do not */
     uint64_t look_ns;   /* with the news that something from outside is waited for: how long at most */
     uint32_t processes; /* seats that are taken */
-    uint64_t events;    /* that may wake a process */
+    uint64_t events;    /* that may wake a process, */
+    uint64_t calls;     /* and system calls, which wake those that wait for descriptors */
     uint64_t now;       /* guest time, when the turn was given on */
     enum turns_news news;
     struct seat seats[SEATS];
@@ -216,12 +218,14 @@ enum turns_news turns_begin(struct emu_turns *turns, uint32_t self, uint32_t pid
 
 /* ------------------------------------------------------------------ which is next */
 
-/* The next one behind `from` that is taken; of those that wait for what comes from outside. */
+/* Where all do nothing, those that wait for descriptors look at them once more. */
 static bool sleeps(const struct shared *shared, const struct seat *seat)
 {
-    return seat->asleep && seat->events == shared->events && seat->deadline > shared->now;
+    return seat->asleep && seat->events == shared->events && seat->deadline > shared->now &&
+           (!seat->polls || (seat->calls == shared->calls && shared->idle == 0));
 }
 
+/* The next one behind `from` that is taken; of those that wait for what comes from outside. */
 static uint32_t turns_next_of(const struct shared *shared, uint32_t from, bool outside)
 {
     C2_PROMISE(from < SEATS);
@@ -233,16 +237,19 @@ static uint32_t turns_next_of(const struct shared *shared, uint32_t from, bool o
     return SEATS;
 }
 
-bool turns_are_quiet(const struct emu_turns *turns, uint64_t events)
+uint64_t turns_quiet_until(const struct emu_turns *turns, uint64_t events, uint64_t calls)
 {
     C2_PROMISE(turns);
+    uint64_t until = UINT64_MAX;
     for (uint32_t i = 0; i < SEATS; i++) {
         const struct seat *seat = &turns->shared->seats[i];
-        if (i != turns->self && seat->taken &&
-            !(seat->asleep && !seat->outside && seat->events == events && seat->deadline == UINT64_MAX))
-            return false;
+        if (i == turns->self || !seat->taken)
+            continue;
+        if (!seat->asleep || seat->outside || seat->events != events || (seat->polls && seat->calls != calls))
+            return 0;
+        until = seat->deadline < until ? seat->deadline : until;
     }
-    return true;
+    return until;
 }
 
 /* The process whose moment comes first, from the seat behind `from` on; SEATS: none waits for one. */
@@ -319,6 +326,8 @@ enum turns_news turns_pass(struct emu_turns *turns, const struct turns_state *st
     seat->outside = state->outside;
     seat->asleep = state->asleep;
     seat->events = shared->events = state->events;
+    seat->polls = state->polls;
+    seat->calls = shared->calls = state->calls;
     seat->deadline = state->deadline;
     shared->now = *now;
     shared->idle = state->ready || state->moved ? 0 : shared->idle + 1;

@@ -12,9 +12,9 @@
 /* Whether there is another process that is not at its end. */
 bool turns_shared(const struct emu_turns *turns);
 
-/* Nobody else would take the turn before this process does something: they sleep, and no time comes that they wait for.
- * events: as of turns_state, by now. */
-bool turns_are_quiet(const struct emu_turns *turns, uint64_t events);
+/* The guest time until which no other process would take the turn before this one does something: they sleep. 0: one
+ * may at once; UINT64_MAX: none ever. events, calls: as of turns_state, by now. */
+uint64_t turns_quiet_until(const struct emu_turns *turns, uint64_t events, uint64_t calls);
 
 /* A process that is about to be made has a turn of its own from now on; its number here. */
 bool turns_add(struct emu_turns *turns, uint32_t *child);
@@ -29,6 +29,8 @@ struct turns_state {
     bool moved;        /* it has done something since it got the turn */
     bool asleep;       /* nothing but what others do to it lets it go on, or its deadline, */
     uint64_t events;   /* and this many such things have been done, to any process */
+    bool polls;        /* asleep: descriptors may as well, after another process's system call, */
+    uint64_t calls;    /* of which there have been so many */
     bool outside;      /* some of its threads wait for what comes from outside of the guest */
     uint64_t deadline; /* the first guest time that any of its threads waits for; UINT64_MAX: none does */
 };

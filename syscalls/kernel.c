@@ -387,6 +387,8 @@ void syscalls_call(struct syscalls *kernel, struct syscalls_cpu *cpu, uint64_t i
     *result = (struct syscalls_result){.action = SYSCALLS_RETURN};
     if (kernel->before_output && kernel_writes(number))
         kernel->before_output(kernel->before_output_self);
+    if (processes_shared(kernel))
+        kernel->processes->calls++;
     result->value = c.row ? kernel_run(&c) : kernel_complain(kernel, number, "is not implemented");
     sandbox_end_call(&kernel->sandbox);
     notices_collect(kernel);

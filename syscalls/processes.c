@@ -138,14 +138,32 @@ bool syscalls_is_interrupted(const struct syscalls *kernel) { return kernel->int
 
 uint64_t syscalls_events(const struct syscalls *kernel) { return kernel->processes->events; }
 
+uint64_t syscalls_calls(const struct syscalls *kernel) { return kernel->processes->calls; }
+
+static bool waits_for_calls(const struct kernel_wait *wait)
+{
+    return wait->kind == KERNEL_WAITS_FDS || wait->kind == KERNEL_WAITS_LOCK;
+}
+
+bool syscalls_polls(const struct syscalls *kernel)
+{
+    for (uint32_t i = 0; i < kernel->thread_count; i++)
+        if (waits_for_calls(&kernel->threads[i]->wait))
+            return true;
+    return false;
+}
+
 bool syscalls_is_asleep(const struct syscalls *kernel)
 {
     const uint32_t kinds = 1u << KERNEL_WAITS_CHILD | 1u << KERNEL_WAITS_VFORK | 1u << KERNEL_WAITS_SIGNAL |
                            1u << KERNEL_WAITS_OBJECT | 1u << KERNEL_WAITS_TIME | 1u << KERNEL_WAITS_WORD |
                            1u << KERNEL_WAITS_WORDS | 1u << KERNEL_WAITS_OWNER | 1u << KERNEL_WAITS_MEMORY;
-    for (uint32_t i = 0; i < kernel->thread_count && !stops_is_stopped(kernel); i++)
-        if (!(kinds >> kernel->threads[i]->wait.kind & 1))
+    for (uint32_t i = 0; i < kernel->thread_count && !stops_is_stopped(kernel); i++) {
+        const struct kernel_wait *wait = &kernel->threads[i]->wait;
+        const bool by_calls = waits_for_calls(wait) && !wait->outside && !kernel->processes->notices;
+        if (!(kinds >> wait->kind & 1) && !by_calls)
             return false;
+    }
     return true;
 }
 

@@ -84,6 +84,7 @@ struct processes {
     bool notices;            /* a signal is requested for a descriptor (notices.c), */
     bool leases;             /* or has a lease of a file */
     uint64_t events;         /* that may let another process go on */
+    uint64_t calls;          /* system calls of all, of which each may have made a descriptor ready */
     uint64_t memories; /* processes and programs begun, but for the first: what each makes has numbers of its own */
     uint64_t releases; /* of locks of files, and of ends of pipes: what a wait for a lock may wait for */
     uint32_t used;     /* of the list: nothing lies behind */

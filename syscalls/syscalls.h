@@ -143,6 +143,8 @@ enum syscalls_readiness syscalls_ready(struct syscalls *kernel, uint32_t tid, ui
  * does: `instructions`, where one can, or where descriptors from outside may become ready by themselves; a later one,
  * where one waits for a moment, at that moment or a little before it; UINT64_MAX, where none can. */
 uint64_t syscalls_contended(struct syscalls *kernel, uint64_t instructions);
+/* The instruction count until which that guest time has not come, or a little less; UINT64_MAX for UINT64_MAX. */
+uint64_t syscalls_count_at(const struct syscalls *kernel, uint64_t moment, uint64_t instructions);
 /* All threads wait: guest time goes on to when one of them may not, or the host waits for what comes from outside.
  * False: none ever will. */
 bool syscalls_pass_time(struct syscalls *kernel, uint64_t instructions);
@@ -180,6 +182,10 @@ void syscalls_look_outside(struct syscalls *kernel, uint64_t ns);
  * a signal, let go of its parent, woke a word. */
 bool syscalls_is_asleep(const struct syscalls *kernel);
 uint64_t syscalls_events(const struct syscalls *kernel);
+/* Whether one that is asleep waits for descriptors or locks, which another process's system call may let it have; and
+ * how many all processes have made. */
+bool syscalls_polls(const struct syscalls *kernel);
+uint64_t syscalls_calls(const struct syscalls *kernel);
 bool syscalls_is_stopped(const struct syscalls *kernel);     /* the process, by SIGSTOP or the like */
 bool syscalls_is_interrupted(const struct syscalls *kernel); /* as config.interrupted says */
 

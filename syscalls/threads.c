@@ -495,8 +495,7 @@ static bool may_go_on(struct syscalls *kernel, struct kernel_thread *thread)
            signals_deliverable(kernel, thread) || (fds && fds_ready(kernel, wait, kernel->instructions));
 }
 
-/* The instruction count until which the moment has not come. */
-static uint64_t threads_count_at(const struct syscalls *kernel, uint64_t moment, uint64_t instructions)
+uint64_t syscalls_count_at(const struct syscalls *kernel, uint64_t moment, uint64_t instructions)
 {
     const uint64_t at = moment < KERNEL_LAST_NS ? moment : KERNEL_LAST_NS;
     const uint64_t now = syscalls_time_ns(kernel, instructions);
@@ -517,7 +516,7 @@ uint64_t syscalls_contended(struct syscalls *kernel, uint64_t instructions)
             continue;
         if (may_go_on(kernel, thread))
             return instructions;
-        const uint64_t at = threads_count_at(kernel, kernel_wait_ends(kernel, &thread->wait), instructions);
+        const uint64_t at = syscalls_count_at(kernel, kernel_wait_ends(kernel, &thread->wait), instructions);
         first = at < first ? at : first;
     }
     return first;

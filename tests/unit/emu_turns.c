@@ -222,21 +222,56 @@ static void quiet_while_others_sleep(void **state)
 {
     (void)state;
     struct turns_state mine = busy;
-    assert_true(turns_are_quiet(turns, 5)); /* nobody is there */
+    assert_int_equal(turns_quiet_until(turns, 5, 0), UINT64_MAX); /* nobody is there */
     start(waits_for_event);
-    assert_false(turns_are_quiet(turns, 5)); /* A has not had its first turn */
+    assert_int_equal(turns_quiet_until(turns, 5, 0), 0); /* A has not had its first turn */
     mine.events = 5;
     note();
     pass(mine);
-    assert_true(turns_are_quiet(turns, 5)); /* A sleeps since */
-    assert_false(turns_are_quiet(turns, 6));
+    assert_int_equal(turns_quiet_until(turns, 5, 0), UINT64_MAX); /* A sleeps since */
+    assert_int_equal(turns_quiet_until(turns, 6, 0), 0);
     start(waits_for_event_or_250);
     note();
     pass(mine);
-    assert_false(turns_are_quiet(turns, 5)); /* B waits for a time */
+    assert_int_equal(turns_quiet_until(turns, 5, 0), 250); /* B waits for a time */
     now = 300;
     alone();
     all_end("PAPBAB");
+}
+
+/* Waits for descriptors: looks at them when it has the turn, and has waited long enough at the third time. */
+static void polls_three_times(void)
+{
+    struct turns_state state = {.asleep = true, .polls = true, .moved = true, .deadline = UINT64_MAX};
+    note();
+    pass(state);
+    state.calls = 4;
+    state.moved = false;
+    note();
+    pass(state);
+    note();
+}
+
+/* One that waits for descriptors gets the turn when another one has made a system call, and when none does anything. */
+static void a_call_wakes_one_that_polls(void **state)
+{
+    (void)state;
+    struct turns_state mine = busy;
+    start(polls_three_times);
+    pass(mine); /* A looks: P has the turn again */
+    note();
+    assert_int_equal(turns_quiet_until(turns, 0, 0), UINT64_MAX);
+    pass(mine); /* nothing was done */
+    note();
+    assert_int_equal(turns_quiet_until(turns, 0, 4), 0);
+    mine.calls = 4;
+    pass(mine); /* A looks */
+    pass(mine);
+    note();
+    mine.ready = mine.moved = false;
+    pass(mine);
+    alone();
+    all_end("APPAPA");
 }
 
 static void sleeps_to_250(void) { wait_for(0, 250); }
@@ -387,10 +422,19 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(round_and_round),          TEST(one_ends),          TEST(its_own_turn),
-        TEST(the_first_leaves),         TEST(a_moment_wakes),    TEST(asleep_is_passed_over),
-        TEST(quiet_while_others_sleep), TEST(time_goes_on),      TEST(nobody_goes_on),
-        TEST(what_comes_from_outside),  TEST(one_fails_for_all), TEST(the_holder_vanishes),
+        TEST(round_and_round),
+        TEST(one_ends),
+        TEST(its_own_turn),
+        TEST(the_first_leaves),
+        TEST(a_moment_wakes),
+        TEST(asleep_is_passed_over),
+        TEST(quiet_while_others_sleep),
+        TEST(a_call_wakes_one_that_polls),
+        TEST(time_goes_on),
+        TEST(nobody_goes_on),
+        TEST(what_comes_from_outside),
+        TEST(one_fails_for_all),
+        TEST(the_holder_vanishes),
         TEST(seats_are_used_again),
     };
     return cmocka_run_group_tests_name("emu_turns", tests, NULL, NULL);
