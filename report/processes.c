@@ -108,65 +108,105 @@ static void processes_note_others(struct document *d, const struct report_progra
 
 bool report_is_listed(uint64_t cost, uint64_t whole) { return cost >= whole / FOUND_SHARE; }
 
+/* What programs of one name have found at one place, as ranks of MPI or children of a shell do. */
 struct of_program {
-    const struct report_found *found;
+    const struct report_found *found; /* the first with words */
     const struct report_program *program;
+    uint64_t cost, gain; /* of all */
+    uint32_t processes;
+};
+
+struct of_programs {
+    struct of_program *list;
+    size_t count;
 };
 
 static int processes_by_worth(const void *left, const void *right)
 {
     const struct of_program *a = left, *b = right;
-    if (a->found->gain != b->found->gain)
-        return a->found->gain > b->found->gain ? -1 : 1;
-    if (a->found->cost != b->found->cost)
-        return a->found->cost > b->found->cost ? -1 : 1;
+    if (a->gain != b->gain)
+        return a->gain > b->gain ? -1 : 1;
+    if (a->cost != b->cost)
+        return a->cost > b->cost ? -1 : 1;
     return (a->found > b->found) - (a->found < b->found);
+}
+
+static bool is_same(const struct of_program *of, const struct report_found *found, const struct report_program *program)
+{
+    return of->found->pattern == found->pattern && of->found->pc.v == found->pc.v && of->found->nth == found->nth &&
+           strcmp(of->program->name, program->name) == 0;
+}
+
+static void add_found(struct of_programs *all, const struct report_found *found, const struct report_program *program)
+{
+    size_t at = 0;
+    while (at < all->count && !is_same(&all->list[at], found, program))
+        at++;
+    struct of_program *of = &all->list[at];
+    all->count += at == all->count;
+    if (!of->found || (!of->found->text[0] && found->text[0])) {
+        of->found = found;
+        of->program = program;
+    }
+    of->cost += found->cost;
+    of->gain += found->gain;
+    of->processes++;
 }
 
 static void add_one(struct document *d, const struct of_program *of, uint64_t whole, uint32_t number)
 {
+    char others[32] = "";
     doc_group(d, DOC_JSON, NULL);
     doc_count(d, DOC_JSON, "pid", of->program->pid);
     doc_count(d, DOC_JSON, "number", of->program->number);
-    doc_count(d, DOC_JSON, "cost", of->found->cost);
-    doc_count(d, DOC_JSON, "gain", of->found->gain);
+    doc_count(d, DOC_JSON, "processes", of->processes);
+    doc_count(d, DOC_JSON, "cost", of->cost);
+    doc_count(d, DOC_JSON, "gain", of->gain);
     doc_string(d, DOC_JSON, "words", of->found->text);
     doc_close(d);
     if (number > FOUND_ROWS)
         return;
-    doc_note(d, DOC_ITEM, NULL, "%u. %s (%u): %s", number, of->program->name, of->program->pid, of->found->text);
-    doc_note(d, DOC_ITEM, NULL, "   %s of the cost of all%s%s", doc_share(d, of->found->cost, whole),
-             of->found->gain != 0 ? "; the remedy would spare about " : "",
-             of->found->gain != 0 ? doc_share(d, of->found->gain, whole) : "");
+    if (of->processes > 1)
+        snprintf(others, sizeof others, " and %u other%s", of->processes - 1, of->processes == 2 ? "" : "s");
+    doc_note(d, DOC_ITEM, NULL, "%u. %s (%u%s): %s", number, of->program->name, of->program->pid, others,
+             of->found->text);
+    doc_note(d, DOC_ITEM, NULL, "   %s of the cost of all%s%s", doc_share(d, of->cost, whole),
+             of->gain != 0 ? "; the remedy would spare about " : "",
+             of->gain != 0 ? doc_share(d, of->gain, whole) : "");
+}
+
+/* Those that are listed, in their order. */
+static void gather_found(struct of_programs *all, const struct report_programs *programs, uint64_t whole)
+{
+    size_t listed = 0;
+    for (size_t i = 0; i < programs->count; i++)
+        for (uint32_t k = 0; k < programs->list[i].found_count; k++)
+            add_found(all, &programs->list[i].found[k], &programs->list[i]);
+    for (size_t i = 0; i < all->count; i++)
+        if (report_is_listed(all->list[i].cost, whole))
+            all->list[listed++] = all->list[i];
+    all->count = listed;
+    qsort(all->list, listed, sizeof *all->list, processes_by_worth);
 }
 
 static void report_processes_add_found(struct document *d, const struct report_programs *programs)
 {
-    struct of_program *list = c2_calloc(programs->count * REPORT_FOUND + 1, sizeof *list);
+    struct of_programs all = {.list = c2_calloc(programs->count * REPORT_FOUND + 1, sizeof *all.list)};
     uint64_t whole = 0;
-    size_t count = 0;
-    for (size_t i = 0; i < programs->count; i++)
-        whole += programs->list[i].cost;
-    for (size_t i = 0; list && i < programs->count; i++) {
-        for (uint32_t k = 0; k < programs->list[i].found_count; k++) {
-            const struct report_found *found = &programs->list[i].found[k];
-            if (report_is_listed(found->cost, whole))
-                list[count++] = (struct of_program){found, &programs->list[i]};
-        }
-    }
-    if (!list) {
+    if (!all.list) {
         d->failed = true;
         return;
     }
-    if (count != 0) {
-        qsort(list, count, sizeof *list, processes_by_worth);
+    for (size_t i = 0; i < programs->count; i++)
+        whole += programs->list[i].cost;
+    gather_found(&all, programs, whole);
+    if (all.count != 0)
         doc_note(d, DOC_LINE, NULL, "findings of all programs");
-    }
     doc_table(d, DOC_BOTH, "findings");
-    for (size_t i = 0; i < count; i++)
-        add_one(d, &list[i], whole, (uint32_t)i + 1);
+    for (size_t i = 0; i < all.count; i++)
+        add_one(d, &all.list[i], whole, (uint32_t)i + 1);
     doc_close(d);
-    c2_free(list);
+    c2_free(all.list);
 }
 
 void report_add_programs(struct document *d, const struct report_programs *programs)

@@ -128,9 +128,13 @@ enum c2_status report_varied(FILE *to, const struct report_run *run, struct c2_e
 #define REPORT_FOUND 2u
 struct report_found {
     uint64_t cost, gain; /* cycles, as in findings.h */
-    const char *text;    /* of one that is not listed it is not asked for */
+    uint32_t pattern;    /* those with these three in other processes of the program are listed as one: */
+    struct guest_va pc;
+    uint32_t nth;     /* of its process's with this pattern and pc, from 0 */
+    const char *text; /* "": another one has it, or it is not listed */
 };
-/* Whether the list has a finding of this cost, where the programs together cost `whole`: no longer when that grows. */
+/* Whether the list has findings that cost so much together, where the programs cost `whole`: no longer when that grows.
+ */
 bool report_is_listed(uint64_t cost, uint64_t whole);
 /* The finding of this number, with its place and remedy, in one sentence. Returns buffer. */
 char *report_finding_text(char *buffer, size_t bytes, const struct report_run *run, uint32_t number);

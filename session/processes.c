@@ -197,18 +197,50 @@ void session_run_list_destroy(struct session_run_list *run_list)
 
 static void processes_put_text(char out[BOARD_TEXT], const char *text) { snprintf(out, BOARD_TEXT, "%s", text); }
 
-/* The first ones, but for its start. One that the list will not have, as it is too small a part of what the programs
- * have cost by now, needs no words: for those a library's debug file may have to be unpacked. */
-static void processes_add_found(struct run_list_row *row, const struct report_run *run, uint64_t whole)
+/* What the same finding costs in the programs of this name that have ended; and whether one of them has its words. */
+static uint64_t cost_so_far(const struct session_run_list *run_list, const char *name, const struct report_found *of,
+                            bool *has_words)
+{
+    uint64_t cost = 0;
+    for (uint32_t i = 0; i < run_list->count && i < BOARD_ROWS; i++) {
+        const struct run_list_row *row = &run_list->rows[i];
+        for (uint32_t k = 0; k < row->is.found_count; k++) {
+            const struct report_found *found = &row->is.found[k];
+            if (found->pattern != of->pattern || found->pc.v != of->pc.v || found->nth != of->nth ||
+                strcmp(row->name, name) != 0)
+                continue;
+            cost += found->cost;
+            *has_words = *has_words || row->found[k][0];
+        }
+    }
+    return cost;
+}
+
+static struct report_found found_of(const struct report_program *program, const struct finding *from)
+{
+    struct report_found found = {
+        .cost = from->cost, .gain = from->gain, .pattern = (uint32_t)from->pattern, .pc = from->pc};
+    for (uint32_t k = 0; k < program->found_count; k++)
+        found.nth += program->found[k].pattern == found.pattern && program->found[k].pc.v == found.pc.v;
+    return found;
+}
+
+/* The first ones, but for its start. Of those that are one the first that makes them costly enough has the words. What
+ * the list will not have, as it is too small a part of what the programs have cost by now, needs none: for those a
+ * library's debug file may have to be unpacked. */
+static void processes_add_found(const struct session_run_list *run_list, struct run_list_row *row,
+                                const struct report_run *run)
 {
     const struct findings *findings = run->findings;
     for (uint32_t i = 0; findings && i < findings->count && row->is.found_count < REPORT_FOUND; i++) {
-        const struct finding *from = &findings->list[i];
-        if (from->pattern == FINDINGS_STARTUP)
+        bool has_words = false;
+        if (findings->list[i].pattern == FINDINGS_STARTUP)
             continue;
-        if (report_is_listed(from->cost, whole))
+        const struct report_found found = found_of(&row->is, &findings->list[i]);
+        const uint64_t cost = cost_so_far(run_list, row->name, &found, &has_words) + found.cost;
+        if (!has_words && report_is_listed(cost, run_list->cost))
             report_finding_text(row->found[row->is.found_count], BOARD_FOUND, run, i);
-        row->is.found[row->is.found_count++] = (struct report_found){.cost = from->cost, .gain = from->gain};
+        row->is.found[row->is.found_count++] = found;
     }
 }
 
@@ -225,14 +257,14 @@ void session_run_list_add(const struct session_process *process, const struct re
                                       .number = process->programs,
                                       .instructions = run->instructions,
                                       .followed = run->simulated};
+    processes_put_text(row->name, run->command[0]);
     if (run->simulated) {
         row->is.first_misses = run->sim.levels[0]->misses;
         row->is.last_misses = run->sim.levels[run->sim.machine->level_count - 1]->misses;
         row->is.cost = report_cost(run);
         run_list->cost += row->is.cost;
-        processes_add_found(row, run, run_list->cost);
+        processes_add_found(run_list, row, run);
     }
-    processes_put_text(row->name, run->command[0]);
     mark_of(mark, process);
     if (reported)
         snprintf(row->report, sizeof row->report, "report%s.json", mark);

@@ -216,9 +216,33 @@ static void the_list_of_programs(void **state)
 {
     (void)state;
     struct report_program list[] = {
-        {1000, 1, 1, "sh", "exit status 0", NULL, 2000, true, 30, 4, 1040, {{900, 800, "sh.c:3: pad"}}, 1},
+        {1000,
+         1,
+         1,
+         "sh",
+         "exit status 0",
+         NULL,
+         2000,
+         true,
+         30,
+         4,
+         1040,
+         {{.cost = 900, .gain = 800, .text = "sh.c:3: pad"}},
+         1},
         {1001, 1000, 1, "sh", "became /bin/true (execve)", NULL, 7, false, 0, 0, 0, {{0}}, 0},
-        {1001, 1000, 2, "true", "exit status 0", NULL, 1234567, true, 5, 5, 1175, {{1000, 0, "t.c:1: once"}}, 1},
+        {1001,
+         1000,
+         2,
+         "true",
+         "exit status 0",
+         NULL,
+         1234567,
+         true,
+         5,
+         5,
+         1175,
+         {{.cost = 1000, .text = "t.c:1: once"}},
+         1},
     };
     const struct report_programs programs = {.list = list, .count = 3, .command = (const char *[]){"sh", NULL}};
     char *text = list_of(&programs);
@@ -252,12 +276,43 @@ static void findings_too_small_for_the_list(void **state)
     assert_false(report_is_listed(19, 2000));
     assert_false(report_is_listed(19, 1000000));
     struct report_program list[] = {
-        {1000, 1, 1, "sh", "exit status 0", NULL, 10, true, 1, 1, 1000, {{20, 0, "sh.c:3: pad"}}, 1},
-        {1001, 1000, 1, "sh", "exit status 0", NULL, 10, true, 1, 1, 1000, {{19, 0, NULL}}, 1},
+        {1000, 1, 1, "sh", "exit status 0", NULL, 10, true, 1, 1, 1000, {{.cost = 20, .text = "sh.c:3: pad"}}, 1},
+        {1001, 1000, 1, "sh", "exit status 0", NULL, 10, true, 1, 1, 1000, {{.cost = 19, .pattern = 1, .text = ""}}, 1},
     };
     const struct report_programs programs = {.list = list, .count = 2, .command = (const char *[]){"sh", NULL}};
     char *text = list_of(&programs);
     assert_non_null(strstr(text, "  1. sh (1000): sh.c:3: pad\n     1.0 % of the cost of all\n\nprocesses:"));
+    free(text);
+}
+
+/* Ranks of one program have the same finding, whose words the second one has; another place, and another program with
+ * the same numbers, are findings of their own. 8 of a thousand alone would not be listed. */
+static void findings_of_many_processes(void **state)
+{
+    (void)state;
+    struct report_program list[6];
+    for (unsigned i = 0; i < 6; i++)
+        list[i] = (struct report_program){
+            1000 + i, 1, 1, "./rank", "exit status 0", NULL, 10, true, 1, 1, 1000, {{8, 6, 3, {0x401000}, 0, ""}}, 1};
+    list[1].found[0].text = "a.c:3: pad";
+    list[3].found[0] = (struct report_found){60, 12, 3, {0x401007}, 0, "a.c:4: swap"};
+    list[4].found[0].nth = 1;
+    list[5].name = "./other";
+    list[5].found[0] = (struct report_found){60, 6, 3, {0x401000}, 0, "b.c:5: fuse"};
+    const struct report_programs programs = {.list = list, .count = 6, .command = (const char *[]){"sh", NULL}};
+    char *text = list_of(&programs);
+    assert_null(strstr(text, "pad")); /* 24 of 6,000 */
+    free(text);
+    for (unsigned i = 0; i < 3; i++)
+        list[i].found[0].cost = 20;
+    text = list_of(&programs);
+    assert_non_null(strstr(text, "findings of all programs\n"
+                                 "  1. ./rank (1001 and 2 others): a.c:3: pad\n"
+                                 "     1.0 % of the cost of all; the remedy would spare about 0.3 %\n"
+                                 "  2. ./rank (1003): a.c:4: swap\n"
+                                 "     1.0 % of the cost of all; the remedy would spare about 0.2 %\n"
+                                 "  3. ./other (1005): b.c:5: fuse\n"
+                                 "     1.0 % of the cost of all; the remedy would spare about 0.1 %\n\n"));
     free(text);
 }
 
@@ -350,6 +405,7 @@ int main(void)
         cmocka_unit_test(the_head_has_what_was_asked_for),
         cmocka_unit_test(the_list_of_programs),
         cmocka_unit_test(findings_too_small_for_the_list),
+        cmocka_unit_test(findings_of_many_processes),
         cmocka_unit_test(a_long_list_of_programs),
         cmocka_unit_test(shares_are_exact),
         cmocka_unit_test(one_level_without_l1i),
