@@ -297,15 +297,12 @@ static bool accesses_is_entry(struct loader_symbols *symbols, struct guest_va pc
     return symbols && loader_function_entry(symbols, pc, &entry) && entry.v == pc.v;
 }
 
-static bool accesses_begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
-
 static bool is_users(struct loader_symbols *symbols, struct guest_va pc)
 {
     struct loader_frame frames[FRAMES];
     const char *path;
     uint64_t address;
-    if (!symbols || !loader_linked_of(symbols, pc, &path, &address) || accesses_begins(path, "/usr/lib/") ||
-        accesses_begins(path, "/lib"))
+    if (!symbols || !loader_linked_of(symbols, pc, &path, &address) || loader_is_system_code(symbols, pc))
         return false;
     const size_t count = loader_frames_of(symbols, pc, frames, FRAMES);
     for (size_t i = 0; i < count && i < FRAMES; i++)

@@ -12,6 +12,7 @@
  *             spared.
  *   late      Of the useful ones most were asked for before they could be there. What accesses have still waited for
  *             them, one after the other, is what prefetches further ahead would spare.
+ *   Those of libraries of the system are none: the user does not change them.
  *   Neither is a cost: no access waits for an instruction, and an access to a line that is on its way is a hit. They
  *   are cycles of the run beside it.
  *
@@ -41,9 +42,11 @@ static bool is_useless(const struct caches_instructed *of)
 
 static bool is_late(const struct caches_instructed *of) { return of->late != 0 && of->late * MOST >= of->useful; }
 
-static enum findings_pattern prefetches_pattern_of(const struct caches_instructed *of)
+static enum findings_pattern prefetches_pattern_of(const struct findings_input *input,
+                                                   const struct sim_instructed *insn)
 {
-    if (of->what >= CACHES_FLUSH)
+    const struct caches_instructed *of = &insn->of;
+    if (of->what >= CACHES_FLUSH || (input->symbols && loader_is_system_code(input->symbols, insn->pc)))
         return FINDINGS_COUNT;
     return is_useless(of) ? FINDINGS_USELESS_PREFETCHES : is_late(of) ? FINDINGS_LATE_PREFETCHES : FINDINGS_COUNT;
 }
@@ -77,7 +80,7 @@ static uint64_t prefetches_entry_of(const struct findings_input *input, struct g
 static void prefetches_add(struct findings *to, uint32_t from, const struct findings_input *input,
                            const struct sim_instructed *insn, uint64_t *most)
 {
-    const enum findings_pattern pattern = prefetches_pattern_of(&insn->of);
+    const enum findings_pattern pattern = prefetches_pattern_of(input, insn);
     const uint64_t function = prefetches_entry_of(input, insn->pc);
     struct finding *finding = finding_of(to, from, pattern, function);
     if (!finding) {
@@ -121,7 +124,7 @@ enum c2_status findings_add_prefetches(struct findings *to, const struct finding
     if (!most)
         return c2_fail_memory(err, "the findings");
     for (size_t i = 0; i < input->instructed_count; i++)
-        if (prefetches_pattern_of(&input->instructed[i].of) != FINDINGS_COUNT)
+        if (prefetches_pattern_of(input, &input->instructed[i]) != FINDINGS_COUNT)
             prefetches_add(to, from, input, &input->instructed[i], most);
     c2_free(most);
     for (uint32_t i = from; i < to->count; i++)

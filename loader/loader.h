@@ -311,6 +311,8 @@ bool loader_names_file(const char *path, const char *file);
 /* A source file that is not the user's: headers of the system and of compilers, and Rust's library, whose files have
  * the names that its makers, or those of a distribution, gave them. */
 bool loader_is_system_file(const char *file);
+/* Code of a file below /usr/lib or /lib, which the user does not change. */
+bool loader_is_system_code(struct loader_symbols *symbols, struct guest_va pc);
 
 /* ------------------------------------------------------------------ callers (unwind.c) */
 struct loader_registers {

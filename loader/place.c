@@ -46,12 +46,22 @@ char *loader_place_text(char *buffer, size_t bytes, struct guest_va pc, const st
     return buffer;
 }
 
+static bool place_begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
+
+bool loader_is_system_code(struct loader_symbols *symbols, struct guest_va pc)
+{
+    const char *path;
+    uint64_t address;
+    return loader_linked_of(symbols, pc, &path, &address) &&
+           (place_begins(path, "/usr/lib/") || place_begins(path, "/lib"));
+}
+
 bool loader_is_system_file(const char *file)
 {
     static const char *const starts[] = {"/usr/include/", "/usr/lib/",      "/usr/src/",   "/rustc/",
                                          "library/core/", "library/alloc/", "library/std/"};
     for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
-        if (strncmp(file, starts[i], strlen(starts[i])) == 0)
+        if (place_begins(file, starts[i]))
             return true;
     return strstr(file, "/rustlib/src/rust/library/");
 }

@@ -82,6 +82,8 @@ static void say_capacity(struct c2_words *words, const struct telling *t)
         c2_say(words, " (%s)", doc_size(size, object->bytes));
     if (t->of->fuse != ANALYSES_NO_LOOP)
         c2_say(words, " are fetched by one loop after the other, ");
+    else if (t->of->passes < 1.5) /* prefetches bring most of them */
+        c2_say(words, " are fetched again, ");
     else
         c2_say(words, " are fetched %.0f times each, ", t->of->passes);
     say_too_late(words, t);
