@@ -245,7 +245,7 @@ uint64_t turns_quiet_until(const struct emu_turns *turns, uint64_t events, uint6
         const struct seat *seat = &turns->shared->seats[i];
         if (i == turns->self || !seat->taken)
             continue;
-        if (!seat->asleep || seat->outside || seat->events != events || (seat->polls && seat->calls != calls))
+        if (!seat->asleep || seat->events != events || (seat->polls && seat->calls != calls))
             return 0;
         until = seat->deadline < until ? seat->deadline : until;
     }

@@ -221,6 +221,8 @@ int call_skip(struct iovec *out, const struct iovec *in, int count, uint64_t byt
 bool call_is_late(const struct call *c);
 void kernel_wait_release(struct syscalls *kernel, struct kernel_wait *wait);
 void kernel_wait_for_outside(const struct kernel_wait *wait); /* the host waits for one of its descriptors */
+/* What comes from outside counts at any time, not only when all wait: of sets of epoll, whose members are not known. */
+bool kernel_wait_asks_outside(const struct kernel_wait *wait);
 /* When it may come true by time alone; KERNEL_NEVER. */
 uint64_t kernel_wait_ends(const struct syscalls *kernel, const struct kernel_wait *wait);
 

@@ -160,7 +160,7 @@ bool syscalls_is_asleep(const struct syscalls *kernel)
                            1u << KERNEL_WAITS_WORDS | 1u << KERNEL_WAITS_OWNER | 1u << KERNEL_WAITS_MEMORY;
     for (uint32_t i = 0; i < kernel->thread_count && !stops_is_stopped(kernel); i++) {
         const struct kernel_wait *wait = &kernel->threads[i]->wait;
-        const bool by_calls = waits_for_calls(wait) && !wait->outside && !kernel->processes->notices;
+        const bool by_calls = waits_for_calls(wait) && !kernel_wait_asks_outside(wait) && !kernel->processes->notices;
         if (!(kinds >> wait->kind & 1) && !by_calls)
             return false;
     }

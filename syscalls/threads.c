@@ -423,6 +423,14 @@ void kernel_wait_for_outside(const struct kernel_wait *wait)
     c2_free(all);
 }
 
+bool kernel_wait_asks_outside(const struct kernel_wait *wait)
+{
+    for (uint32_t i = 0; i < wait->fd_count; i++)
+        if (wait->fds[i].fd < -1)
+            return false;
+    return wait->outside;
+}
+
 static bool fds_ready(struct syscalls *kernel, const struct kernel_wait *wait, uint64_t instructions)
 {
     pollables_refresh(kernel, instructions);
@@ -485,13 +493,14 @@ uint64_t kernel_wait_ends(const struct syscalls *kernel, const struct kernel_wai
     return wait->kind == KERNEL_RUNS ? KERNEL_NEVER : wait->deadline < pollables ? wait->deadline : pollables;
 }
 
-/* Before the one that runs does something. Descriptors that nothing from outside makes ready are so by calls of the
- * guest's, or at a moment. */
+/* Before the one that runs does something. Descriptors that nothing from outside makes ready, or is not asked for now,
+ * are so by calls of the guest's, or at a moment. */
 static bool may_go_on(struct syscalls *kernel, struct kernel_thread *thread)
 {
     const struct kernel_wait *wait = &thread->wait;
     const bool fds = wait->kind == KERNEL_WAITS_FDS;
-    return wait->kind == KERNEL_RUNS || (fds && wait->outside) || came_true(kernel, thread) ||
+    const bool outside = kernel_wait_asks_outside(wait) || (wait->outside && kernel->looks_outside);
+    return wait->kind == KERNEL_RUNS || (fds && outside) || came_true(kernel, thread) ||
            signals_deliverable(kernel, thread) || (fds && fds_ready(kernel, wait, kernel->instructions));
 }
 
