@@ -47,21 +47,18 @@ static uint32_t value_of(const struct twin_level *level, const struct twin_way *
     }
 }
 
-/* The lowest empty way that may be filled, else the victim; what choosing changes is put back. */
+/* The lowest empty way that may be filled, else the victim. What choosing changes is a copy, of that alone which a choice
+ * depends on: a level of the twin has more than a megabyte. */
 static uint32_t next_way(const struct twin_level *level, const struct twin_set *set)
 {
-    struct twin_level *copy = malloc(sizeof *copy);
+    static struct twin_level chooses;
     struct twin_set ways = *set;
-    assert_non_null(copy);
-    memcpy(copy, level, sizeof *copy);
-    uint32_t chosen = UINT32_MAX;
-    for (uint32_t w = 0; w < level->config.ways && chosen == UINT32_MAX; w++)
+    chooses.config = level->config;
+    chooses.rng = level->rng;
+    for (uint32_t w = 0; w < level->config.ways; w++)
         if (!set->way[w].valid && twin_may(level, (int)w))
-            chosen = w;
-    if (chosen == UINT32_MAX)
-        chosen = (uint32_t)twin_victim(copy, &ways);
-    free(copy);
-    return chosen;
+            return w;
+    return (uint32_t)twin_victim(&chooses, &ways);
 }
 
 /* ------------------------------------------------------------------ side by side */
