@@ -47,8 +47,8 @@ static uint32_t value_of(const struct twin_level *level, const struct twin_way *
     }
 }
 
-/* The lowest empty way that may be filled, else the victim. What choosing changes is a copy, of that alone which a choice
- * depends on: a level of the twin has more than a megabyte. */
+/* The lowest empty way that may be filled, else the victim. What choosing changes is a copy, of that alone which a
+ * choice depends on: a level of the twin has more than a megabyte. */
 static uint32_t next_way(const struct twin_level *level, const struct twin_set *set)
 {
     static struct twin_level chooses;
