@@ -131,16 +131,18 @@ static int processes_by_worth(const void *left, const void *right)
     return (a->found > b->found) - (a->found < b->found);
 }
 
-static bool is_same(const struct of_program *of, const struct report_found *found, const struct report_program *program)
+bool report_is_same_finding(const struct report_found *one, const char *program, const struct report_found *other,
+                            const char *other_program)
 {
-    return of->found->pattern == found->pattern && of->found->pc.v == found->pc.v && of->found->nth == found->nth &&
-           strcmp(of->program->name, program->name) == 0;
+    return one->pattern == other->pattern && one->pc.v == other->pc.v && one->nth == other->nth &&
+           strcmp(program, other_program) == 0;
 }
 
 static void add_found(struct of_programs *all, const struct report_found *found, const struct report_program *program)
 {
     size_t at = 0;
-    while (at < all->count && !is_same(&all->list[at], found, program))
+    while (at < all->count &&
+           !report_is_same_finding(all->list[at].found, all->list[at].program->name, found, program->name))
         at++;
     struct of_program *of = &all->list[at];
     all->count += at == all->count;

@@ -133,6 +133,8 @@ struct report_found {
     uint32_t nth;     /* of its process's with this pattern and pc, from 0 */
     const char *text; /* "": another one has it, or it is not listed */
 };
+bool report_is_same_finding(const struct report_found *one, const char *program, const struct report_found *other,
+                            const char *other_program);
 /* Whether the list has findings that cost so much together, where the programs cost `whole`: no longer when that grows.
  */
 bool report_is_listed(uint64_t cost, uint64_t whole);

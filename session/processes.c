@@ -14,6 +14,7 @@
  *   memory.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -27,7 +28,8 @@
 enum { BOARD_ROWS = 4096, BOARD_TEXT = 64, BOARD_FOUND = 512 };
 struct run_list_row {
     struct report_program is; /* but for its texts: */
-    char name[BOARD_TEXT], ending[BOARD_TEXT], report[BOARD_TEXT], found[REPORT_FOUND][BOARD_FOUND];
+    char name[PATH_MAX];      /* whole: findings of one program are known by it */
+    char ending[BOARD_TEXT], report[BOARD_TEXT], found[REPORT_FOUND][BOARD_FOUND];
 };
 struct session_run_list {
     uint32_t followed;
@@ -205,11 +207,9 @@ static uint64_t cost_so_far(const struct session_run_list *run_list, const char 
     for (uint32_t i = 0; i < run_list->count && i < BOARD_ROWS; i++) {
         const struct run_list_row *row = &run_list->rows[i];
         for (uint32_t k = 0; k < row->is.found_count; k++) {
-            const struct report_found *found = &row->is.found[k];
-            if (found->pattern != of->pattern || found->pc.v != of->pc.v || found->nth != of->nth ||
-                strcmp(row->name, name) != 0)
+            if (!report_is_same_finding(&row->is.found[k], row->name, of, name))
                 continue;
-            cost += found->cost;
+            cost += row->is.found[k].cost;
             *has_words = *has_words || row->found[k][0];
         }
     }
@@ -257,7 +257,7 @@ void session_run_list_add(const struct session_process *process, const struct re
                                       .number = process->programs,
                                       .instructions = run->instructions,
                                       .followed = run->simulated};
-    processes_put_text(row->name, run->command[0]);
+    snprintf(row->name, sizeof row->name, "%s", run->command[0]);
     if (run->simulated) {
         row->is.first_misses = run->sim.levels[0]->misses;
         row->is.last_misses = run->sim.levels[run->sim.machine->level_count - 1]->misses;

@@ -117,6 +117,20 @@ def reports(top):
         heads = re.findall(r"^program +(.*?)(?:: [ek].*|: [\d,]+ inst.*)?$", said, re.M)
         equal(sorted(heads), sorted(expected), "reports shown with %s" % options)
         check("\nprocesses: 5 programs" in said, "the list with %s: %s" % (options, said[-500:]))
+    # what one program finds twice is one finding of two processes; long names that begin alike are two programs
+    deep = os.path.join(top, "a" * 70)
+    one, other = os.path.join(deep, "one"), os.path.join(deep, "other")
+    os.mkdir(deep)
+    for name in one, other:
+        shutil.copy(os.path.join(os.environ["IMAGES"], "histogram"), name)
+    out = os.path.join(top, "deep")
+    run([EMULATOR, "-q", "-o", out, "sh", "-c", "%s; %s; %s" % (one, other, one)])
+    with open(os.path.join(out, "programs.json")) as file:
+        of_all = json.load(file)
+    named = {row["pid"]: row["program"] for row in of_all["programs"] if row["number"] == 2}
+    equal(sorted(named.values()), [one, one, other], "names")
+    counts = {(named[row["pid"]], row["processes"]) for row in of_all["findings"] if row["pid"] in named}
+    equal(counts, {(one, 2), (other, 1)}, "processes of findings")
     # a program is simulated as it is where it is the only one; its environment is empty, in memory that was used before
     used = dict(os.environ, MALLOC_PERTURB_="90")
     alone = os.path.join(top, "alone.json")
