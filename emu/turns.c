@@ -7,10 +7,10 @@
  *   all its threads wait, and at its end; to the next process in the order in which they were made, round and
  *   round, where one that is made takes the place of one that has ended. A process that waits looks, when it gets
  *   the turn, whether it need not any more, and gives it on if it does; it is passed over where only another one's
- *   doing could help it - a child's end, a signal; a system call, where it waits for descriptors that only the guest
- *   makes ready - and none has done such a thing since. While all others are passed over so, the turn is not even given
- *   on before the first moment that one of them waits for (schedule.c). So which process runs when follows from the
- *   guest alone. Guest time is one for all: it goes with the turn.
+ *   doing could help it - a child's end, a signal; a system call, where it waits for descriptors - and none has done
+ *   such a thing since. While all others are passed over so, the turn is not even given on before the first moment that
+ *   one of them waits for (schedule.c). So which process runs when follows from the guest alone. Guest time is one for
+ *   all: it goes with the turn.
  *   When a whole round has passed in which no process has done anything, guest time goes on to the first moment that
  *   any waits for; or those that wait for what comes from outside look; or none will ever go on.
  *   All of it is in memory that the processes share. A process without the turn sleeps on a word of its own (futex).
@@ -35,7 +35,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SEATS = 256, LOOK_SECONDS = 1, LOOK_NS = 20000000 };
+enum { SEATS = 256, LOOK_SECONDS = 1 };
 enum { BROKEN = 1, STUCK = 2 }; /* how all have failed */
 
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "what processes share has no lock in one of them");
@@ -54,7 +54,7 @@ struct shared {
     _Atomic uint32_t failed;
     uint32_t idle;      /* how often in a row the turn was given on by one that had done nothing */
     uint64_t idle_from; /* the host's time when all began to wait for what comes from outside; 0: they do not */
-    uint64_t look_ns;   /* with the news that something from outside is waited for: how long at most */
+    uint64_t look_ns;   /* with the news that something from outside is waited for: until the first moment */
     uint32_t processes; /* seats that are taken */
     uint64_t events;    /* that may wake a process, */
     uint64_t calls;     /* and system calls, which wake those that wait for descriptors */
@@ -304,7 +304,7 @@ static enum turns_news give_idle(struct shared *shared, uint32_t from)
     const uint32_t moment = first_moment(shared, from), outside = turns_next_of(shared, from, true);
     const uint64_t until = outside != SEATS ? time_until(shared, moment) : 0;
     if (until != 0) {
-        shared->look_ns = until < LOOK_NS ? until : LOOK_NS;
+        shared->look_ns = until;
         turns_give(shared, outside, TURNS_OUTSIDE);
     } else if (moment != SEATS) {
         const uint64_t deadline = shared->seats[moment].deadline;

@@ -40,7 +40,7 @@ enum turns_news {
     TURNS_STUCK,   /* no process can ever go on */
     TURNS_BROKEN,  /* another process has failed or vanished; the run is over */
 };
-/* Behind TURNS_OUTSIDE: how long, ns, of the host's time. */
+/* Behind TURNS_OUTSIDE: ns until the first moment that any process waits for; UINT64_MAX: none does. */
 uint64_t turns_look_ns(const struct emu_turns *turns);
 /* Gives the turn on, and comes back when it is this process's again. *now: guest time, before and behind. */
 enum turns_news turns_pass(struct emu_turns *turns, const struct turns_state *state, uint64_t *now);

@@ -174,7 +174,7 @@ bool syscalls_has_company(const struct syscalls *kernel); /* other processes run
 void syscalls_give_turn(struct syscalls *kernel, uint64_t instructions);
 enum c2_status syscalls_take_turn(struct syscalls *kernel, uint64_t instructions, uint64_t now, struct c2_error *err);
 /* What the threads wait for, all together: the first moment (UINT64_MAX: none), and whether others than the guest can
- * let one go on; for those the host waits, ns at most. */
+ * let one go on; for those the host waits a little, and ns at most. */
 uint64_t syscalls_next_time(const struct syscalls *kernel);
 bool syscalls_waits_outside(const struct syscalls *kernel);
 void syscalls_look_outside(struct syscalls *kernel, uint64_t ns);

@@ -604,7 +604,7 @@ static bool threads_wait_outside(struct syscalls *kernel, uint64_t instructions,
     return looks || ready != 0;
 }
 
-void syscalls_look_outside(struct syscalls *kernel, uint64_t ns) { poll_outside(kernel, ns); }
+void syscalls_look_outside(struct syscalls *kernel, uint64_t ns) { poll_outside(kernel, ns < LOOK_NS ? ns : LOOK_NS); }
 
 bool syscalls_pass_time(struct syscalls *kernel, uint64_t instructions)
 {
