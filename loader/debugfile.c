@@ -112,8 +112,9 @@ static int open_by_link(Elf *elf, const char *path, const char *root)
     return -1;
 }
 
-int loader_debugfile_open(Elf *elf, const char *path, const char *root)
+int loader_debugfile_open(Elf *elf, const char *path, const char *root, bool *packaged)
 {
     int fd = open_by_id(elf, root);
+    *packaged = fd >= 0;
     return fd >= 0 ? fd : open_by_link(elf, path, root);
 }

@@ -223,6 +223,7 @@ static bool locals_place_of(const struct reader *reader, Dwarf_Die *variable, st
     ptrdiff_t offset = 0;
     bool found = false;
     Dwarf_Die function = reader->function;
+    loader_module_places(reader->module);
     if (!dwarf_attr_integrate(variable, DW_AT_location, &attribute))
         return false;
     while ((offset = dwarf_getlocations(&attribute, offset, &base, &start, &end, &ops, &count)) > 0) {

@@ -5,8 +5,7 @@
  * Model
  *   Functions and variables come from .symtab of the file, else of its debug file, else from .dynsym of the file.
  *   Lines come from the DWARF of the file, else of its debug file: the ranges of all compilation units are indexed once
- *   (the .debug_aranges section is not relied on, not every compiler writes it), a unit's line table is read at the
- *   first question about it.
+ *   (index.c), a unit's line table is read at the first question about it.
  *   DWARF is opened at the first question that needs it, a line or a type: what is asked while a program runs -
  *   functions, the extents of variables - stands in symbol tables, and to unpack the sections of libc's debug file
  *   takes longer than to run a short program.
@@ -61,9 +60,11 @@ static enum c2_status read_segments(struct loader_module *module, struct c2_erro
     return status == C2_ERR_NO_MEMORY ? status : C2_OK;
 }
 
-static Elf *open_elf(int fd)
+/* lasts: the file is not written in place, so that it can be mapped; libc's debug file is read by 900 first touches
+ * less than into memory. */
+static Elf *open_elf(int fd, bool lasts)
 {
-    Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
+    Elf *elf = fd >= 0 ? elf_begin(fd, SHORTCUT(lasts) ? ELF_C_READ_MMAP_PRIVATE : ELF_C_READ, NULL) : NULL;
     if (elf && elf_kind(elf) != ELF_K_ELF) {
         elf_end(elf);
         return NULL;
@@ -88,21 +89,22 @@ static Dwarf *open_dwarf(Elf *elf, struct loader_unpack **unpack)
 }
 
 /* -1: it has none. */
-static int find_debug(const struct loader_module *module)
+static int find_debug(const struct loader_module *module, bool *packaged)
 {
     char root[PATH_MAX];
     snprintf(root, sizeof root, "%s%s", c2_root_path(), LOADER_DEBUG_ROOT);
-    return loader_debugfile_open(module->file, module->path, root);
+    return loader_debugfile_open(module->file, module->path, root, packaged);
 }
 
 static void open_debug(struct loader_module *module)
 {
+    bool packaged;
     if (module->debug_sought)
         return;
     module->debug_sought = true;
-    module->debug_fd = find_debug(module);
+    module->debug_fd = find_debug(module, &packaged);
     read_stamp(&module->debug_stamp, module->debug_fd);
-    module->debug = open_elf(module->debug_fd);
+    module->debug = open_elf(module->debug_fd, packaged);
 }
 
 Dwarf *loader_module_dwarf(struct loader_module *module)
@@ -115,6 +117,12 @@ Dwarf *loader_module_dwarf(struct loader_module *module)
         return module->dwarf;
     open_debug(module);
     return module->dwarf = open_dwarf(module->debug, &module->unpack_debug);
+}
+
+void loader_module_places(struct loader_module *module)
+{
+    loader_unpack_places(module->unpack_file);
+    loader_unpack_places(module->unpack_debug);
 }
 
 /* ------------------------------------------------------------------ the index of units */
@@ -131,39 +139,10 @@ bool loader_die_type(Dwarf_Die *die, Dwarf_Die *out)
     return dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &attribute), out);
 }
 
-enum c2_status loader_unit_ranges(struct loader_ranges *ranges, const struct loader_elf *elf, Dwarf_Die *die,
-                                  uint64_t value, struct c2_error *err)
-{
-    Dwarf_Addr base = 0, start = 0, end = 0;
-    ptrdiff_t offset = 0;
-    enum c2_status status = C2_OK;
-    while (status == C2_OK && (offset = dwarf_ranges(die, offset, &base, &start, &end)) > 0)
-        if (start != 0 && loader_elf_holds(elf, start, end))
-            status = loader_ranges_add(ranges, (struct loader_range){start, end, value}, err);
-    return status;
-}
-
-static int first_unit(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
-
-static enum c2_status read_units(struct loader_ranges *out, Dwarf *dwarf, const struct loader_elf *elf)
-{
-    Dwarf_CU *unit = NULL;
-    Dwarf_Die die;
-    uint8_t type;
-    while (dwarf && dwarf_get_units(dwarf, unit, &unit, NULL, &type, &die, NULL) == 0) {
-        if (type != DW_UT_compile && type != DW_UT_skeleton)
-            continue;
-        enum c2_status status = loader_unit_ranges(out, elf, &die, dwarf_dieoffset(&die), NULL);
-        if (status != C2_OK)
-            return status;
-    }
-    return loader_ranges_seal(out, first_unit, NULL);
-}
-
 const struct loader_range *loader_module_unit(struct loader_module *module, uint64_t address)
 {
     if (!module->indexed_units) {
-        if (read_units(&module->units, loader_module_dwarf(module), &module->elf) != C2_OK) {
+        if (loader_index_read(&module->units, loader_module_dwarf(module), &module->elf, true) != C2_OK) {
             loader_ranges_release(&module->units);
             return NULL;
         }
@@ -176,7 +155,7 @@ const struct loader_range *loader_module_unit(struct loader_module *module, uint
 
 static enum c2_status module_read_names(struct loader_module *module, struct c2_error *err)
 {
-    module->file = open_elf(module->fd);
+    module->file = open_elf(module->fd, false);
     if (!module->file)
         return C2_OK;
     bool own = loader_symtab_whole(module->file);
@@ -233,7 +212,8 @@ bool loader_module_lasts(const struct loader_module *module)
         return same;
     if (module->debug_fd >= 0)
         return is_as_stamped(module->debug_fd, &module->debug_stamp);
-    const int found = find_debug(module); /* one may be there by now */
+    bool packaged;
+    const int found = find_debug(module, &packaged); /* one may be there by now */
     if (found >= 0)
         close(found);
     return found < 0;

@@ -84,6 +84,7 @@ static void look_at_variable(struct track *track, Dwarf_Die *variable, Dwarf_Die
 {
     struct loader_location location;
     const char *name = dwarf_diename(variable);
+    loader_module_places(track->module);
     if (!name || (track->found.name && track->found.depth <= depth) ||
         !loader_location_at(&location, variable, function, track->pc, cfi) || !has_result(track, &location) ||
         !is_handle(variable))

@@ -120,8 +120,9 @@ enum language loader_unit_language(Dwarf_Die *unit);
 /* ------------------------------------------------------------------ separate debug files (debugfile.c) */
 #define LOADER_DEBUG_ROOT "/usr/lib/debug"
 /* Opens the debug file that belongs to this Elf, whose file is at path: by build-id, else by .gnu_debuglink. root is
- * LOADER_DEBUG_ROOT except in tests. Returns a descriptor, or -1 if there is none that fits. */
-int loader_debugfile_open(Elf *elf, const char *path, const char *root);
+ * LOADER_DEBUG_ROOT except in tests. Returns a descriptor, or -1 if there is none that fits. packaged: it lies under
+ * root by its build-id, where packages put theirs, which are replaced whole and never written in place. */
+int loader_debugfile_open(Elf *elf, const char *path, const char *root, bool *packaged);
 uint32_t loader_crc32(uint32_t crc, const void *bytes, size_t count); /* of .gnu_debuglink; start with 0 */
 
 /* ------------------------------------------------------------------ compressed sections (unpack.c) */
@@ -129,7 +130,9 @@ struct loader_unpack;
 /* Compressed debug sections of the Elf are unpacked from now on, by other threads; the Elf must not be asked for them
  * until they are. NULL: no memory, and nothing happens. */
 struct loader_unpack *loader_unpack_begin(Elf *elf);
-void loader_unpack_end(struct loader_unpack *unpack);     /* they are; once */
+void loader_unpack_end(struct loader_unpack *unpack); /* they are, but for lists of places; once */
+/* These, too, from now on, if the others are. Takes NULL. */
+void loader_unpack_places(struct loader_unpack *unpack);
 void loader_unpack_destroy(struct loader_unpack *unpack); /* takes NULL; behind all uses of the sections */
 
 /* ------------------------------------------------------------------ modules (module.c) */
@@ -174,6 +177,7 @@ void loader_module_close(struct loader_module *module);
 bool loader_module_lasts(const struct loader_module *module);
 void loader_module_foresee(struct loader_module *module); /* loader_symbols_foresee of it */
 Dwarf *loader_module_dwarf(struct loader_module *module); /* NULL: there is none */
+void loader_module_places(struct loader_module *module);  /* before lists of places are asked for, of its DWARF */
 /* The range of a compilation unit that holds the address; NULL: none, or no memory. */
 const struct loader_range *loader_module_unit(struct loader_module *module, uint64_t address);
 /* Read what is not there yet; types are those of the variables read before. */
@@ -199,6 +203,9 @@ bool loader_die_type(Dwarf_Die *die, Dwarf_Die *out);
 bool loader_die_address(Dwarf_Die *die, Dwarf_Addr *out); /* types.c; false: it has no one fixed address */
 /* Where the variables of a common block begin and end; false: it does not say where each is. types.c */
 bool loader_common_extent(Dwarf_Die *block, Dwarf_Addr *start, Dwarf_Addr *end);
+/* The ranges of all units (index.c); value: offset of the unit's DIE. dwarf may be NULL. by_list: by .debug_aranges,
+ * where a unit stands there; else by their own entries alone, which gives the same. */
+enum c2_status loader_index_read(struct loader_ranges *out, Dwarf *dwarf, const struct loader_elf *elf, bool by_list);
 /* Adds the ranges of code of this DIE. What the linker has thrown away still has ranges, at 0 or nowhere: left out. */
 enum c2_status loader_unit_ranges(struct loader_ranges *ranges, const struct loader_elf *elf, Dwarf_Die *die,
                                   uint64_t value, struct c2_error *err);

@@ -9,6 +9,8 @@
  *   the file had it so. libdeflate takes a section whole, at 2.5 times the speed of zlib. All that a file unpacks to
  *   lies in one piece of memory, of large pages where the host gives them: most of 2,700 first touches less, of libc's.
  *   What cannot be unpacked here - damaged, of another kind, no memory - stays as it is, and libdw judges it.
+ *   Lists of places of variables, a sixth of libc's, are unpacked when one is asked for, which few reports do. They
+ *   have their room before; where they turn out to be damaged it stays zero: a list that is empty.
  * Invariants
  *   Threads touch nothing of libelf's and nothing of the caller's but their sections. Between begin and end the Elf
  *   must not be asked for these.
@@ -34,17 +36,20 @@ struct packed {
     size_t from_bytes, bytes;
     unsigned char *to;  /* room for it, in the memory of all */
     unsigned char *out; /* that, unpacked; NULL: it could not be */
+    bool places;        /* lists of places */
 };
 
 struct loader_unpack {
-    struct packed *sections; /* largest first */
+    struct packed *sections; /* those with places last, and largest first */
     uint32_t count, room;
+    uint32_t at_once;      /* those without places */
     unsigned char *memory; /* mapped_bytes, of all sections; NULL: none */
     size_t mapped_bytes;
     _Atomic uint32_t next;
     pthread_t threads[THREADS - 1];
     unsigned thread_count;
-    bool over; /* the threads have ended, and libelf has the sections */
+    bool over;   /* the threads have ended, and libelf has the sections */
+    bool placed; /* those with places are unpacked, too */
 };
 
 /* ------------------------------------------------------------------ the work */
@@ -69,7 +74,7 @@ static void *unpack_some(void *self)
     struct loader_unpack *unpack = self;
     struct libdeflate_decompressor *by = libdeflate_alloc_decompressor();
     uint32_t mine;
-    while (by && (mine = atomic_fetch_add(&unpack->next, 1)) < unpack->count)
+    while (by && (mine = atomic_fetch_add(&unpack->next, 1)) < unpack->at_once)
         unpack_section(&unpack->sections[mine], by);
     if (by)
         libdeflate_free_decompressor(by);
@@ -79,9 +84,8 @@ static void *unpack_some(void *self)
 /* ------------------------------------------------------------------ what is to be done */
 
 /* A section of debug information that is packed, as sections may be. */
-static bool is_packed_debug(Elf *elf, size_t names, const GElf_Shdr *header)
+static bool is_packed_debug(const char *name, const GElf_Shdr *header)
 {
-    const char *name = elf_strptr(elf, names, header->sh_name);
     return name && strncmp(name, ".debug_", strlen(".debug_")) == 0 && (header->sh_flags & SHF_COMPRESSED) &&
            !(header->sh_flags & SHF_ALLOC) && header->sh_type != SHT_NULL && header->sh_type != SHT_NOBITS;
 }
@@ -104,11 +108,18 @@ static bool unpack_describe(struct packed *out, Elf *elf, Elf_Scn *section)
     return true;
 }
 
-static bool add_section(struct loader_unpack *unpack, Elf *elf, Elf_Scn *section)
+static bool has_places(const char *name)
+{
+    return SHORTCUT(strcmp(name, ".debug_loclists") == 0 || strcmp(name, ".debug_loc") == 0);
+}
+
+static bool add_section(struct loader_unpack *unpack, Elf *elf, Elf_Scn *section, bool places)
 {
     struct packed packed;
     if (!unpack_describe(&packed, elf, section))
         return true;
+    packed.places = places;
+    unpack->at_once += !places;
     if (!c2_grow((void **)&unpack->sections, &unpack->room, unpack->count, sizeof *unpack->sections))
         return false;
     unpack->sections[unpack->count++] = packed;
@@ -118,7 +129,7 @@ static bool add_section(struct loader_unpack *unpack, Elf *elf, Elf_Scn *section
 static int largest_first(const void *left, const void *right)
 {
     const struct packed *a = left, *b = right;
-    return (a->bytes < b->bytes) - (a->bytes > b->bytes);
+    return a->places != b->places ? (a->places ? 1 : -1) : (a->bytes < b->bytes) - (a->bytes > b->bytes);
 }
 
 static bool find_sections(struct loader_unpack *unpack, Elf *elf)
@@ -128,10 +139,11 @@ static bool find_sections(struct loader_unpack *unpack, Elf *elf)
     Elf_Scn *section = NULL;
     if (elf_getshdrstrndx(elf, &names) != 0)
         return true;
-    while ((section = elf_nextscn(elf, section)))
-        if (gelf_getshdr(section, &header) && is_packed_debug(elf, names, &header) &&
-            !add_section(unpack, elf, section))
+    while ((section = elf_nextscn(elf, section))) {
+        const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+        if (is_packed_debug(name, &header) && !add_section(unpack, elf, section, has_places(name)))
             return false;
+    }
     if (unpack->count != 0)
         qsort(unpack->sections, unpack->count, sizeof *unpack->sections, largest_first);
     return true;
@@ -171,7 +183,7 @@ struct loader_unpack *loader_unpack_begin(Elf *elf)
         loader_unpack_destroy(unpack);
         return NULL;
     }
-    for (unsigned i = 0; i + 1 < THREADS && i + 1 < unpack->count; i++) {
+    for (unsigned i = 0; i + 1 < THREADS && i + 1 < unpack->at_once; i++) {
         if (pthread_create(&unpack->threads[i], NULL, unpack_some, unpack) != 0)
             break;
         unpack->thread_count++;
@@ -211,9 +223,25 @@ void loader_unpack_end(struct loader_unpack *unpack)
     C2_ASSERT(!unpack->over);
     unpack_some(unpack);
     wait_for_threads(unpack);
-    for (uint32_t i = 0; i < unpack->count; i++)
+    for (uint32_t i = 0; i < unpack->count; i++) {
+        if (unpack->sections[i].places)
+            unpack->sections[i].out = unpack->sections[i].to;
         unpack_hand_over(&unpack->sections[i]);
+    }
     unpack->over = true;
+}
+
+void loader_unpack_places(struct loader_unpack *unpack)
+{
+    if (!unpack || !unpack->over || unpack->placed) /* not over: libdw reads another file */
+        return;
+    unpack->placed = true;
+    struct libdeflate_decompressor *by = libdeflate_alloc_decompressor();
+    for (uint32_t i = unpack->at_once; i < unpack->count; i++)
+        if (!by || !inflate_whole(&unpack->sections[i], unpack->sections[i].to, by))
+            memset(unpack->sections[i].to, 0, unpack->sections[i].bytes);
+    if (by)
+        libdeflate_free_decompressor(by);
 }
 
 void loader_unpack_destroy(struct loader_unpack *unpack)

@@ -309,6 +309,31 @@ static void test_a_line_known_by_reading(void **state)
     loader_module_close(module);
 }
 
+/* Which unit holds what, by .debug_aranges and by the units' own entries; this test has many units. */
+static void test_units_are_where_they_say(void **state)
+{
+    static const char *const files[] = {"dynamic", "static", "shared", "cxx_no_pie", "packed", "/proc/self/exe"};
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct loader_module *module = open_guest(files[i]);
+        Dwarf *dwarf = loader_module_dwarf(module);
+        Dwarf_Aranges *listed;
+        size_t count;
+        struct loader_ranges by_list = {0}, by_entries = {0};
+        assert_int_equal(dwarf_getaranges(dwarf, &listed, &count), 0);
+        assert_true(count != 0);
+        assert_int_equal(loader_index_read(&by_list, dwarf, &module->elf, true), C2_OK);
+        assert_int_equal(loader_index_read(&by_entries, dwarf, &module->elf, false), C2_OK);
+        assert_true(by_list.count != 0);
+        assert_int_equal(by_list.count, by_entries.count);
+        assert_memory_equal(by_list.items, by_entries.items, by_list.count * sizeof *by_list.items);
+        loader_ranges_check(&by_list);
+        loader_ranges_release(&by_list);
+        loader_ranges_release(&by_entries);
+        loader_module_close(module);
+    }
+}
+
 /* ------------------------------------------------------------------ separate debug files */
 
 static void test_crc(void **state)
@@ -341,8 +366,10 @@ static bool finds(const char *directory, const char *file, const char *root)
     char path[256];
     int fd;
     snprintf(path, sizeof path, "%s/%s", directory, file);
+    bool packaged;
     Elf *elf = open_elf(path, &fd);
-    int debug = loader_debugfile_open(elf, path, root);
+    int debug = loader_debugfile_open(elf, path, root, &packaged);
+    assert_int_equal(packaged, debug >= 0 && strcmp(file, "by_id") == 0);
     elf_end(elf);
     close(fd);
     if (debug >= 0)
@@ -504,6 +531,7 @@ int main(void)
         cmocka_unit_test(test_removed_symbols_leave_no_wrong_name),
         cmocka_unit_test(test_lines_agree_with_addr2line),
         cmocka_unit_test(test_a_line_known_by_reading),
+        cmocka_unit_test(test_units_are_where_they_say),
         cmocka_unit_test(test_crc),
         cmocka_unit_test(test_debug_file_by_link),
         cmocka_unit_test(test_debug_file_by_build_id),

@@ -42,6 +42,14 @@ struct compared {
     unsigned packed, unpacked; /* sections that were, and of these the ones that libelf can unpack */
 };
 
+static bool is_zero(const Elf_Data *data)
+{
+    for (size_t i = 0; i < data->d_size; i++)
+        if (((const char *)data->d_buf)[i] != 0)
+            return false;
+    return true;
+}
+
 static struct compared compare_sections(int fd)
 {
     struct compared compared = {0};
@@ -54,10 +62,17 @@ static struct compared compare_sections(int fd)
     struct loader_unpack *unpack = loader_unpack_begin(ours);
     if (unpack)
         loader_unpack_end(unpack);
+    loader_unpack_places(unpack);
+    loader_unpack_places(unpack); /* does nothing more */
     Elf_Scn *our = NULL, *their = NULL;
     while ((our = elf_nextscn(ours, our)) && (their = elf_nextscn(theirs, their))) {
         const bool was_packed = is_packed(their);
         const Elf_Data *expected = as_libdw_has_it(their), *got = as_libdw_has_it(our);
+        if (is_packed(their) && !is_packed(our)) { /* lists of places, damaged */
+            assert_true(is_zero(got));
+            compared.packed++;
+            continue;
+        }
         assert_int_equal(is_packed(our), is_packed(their));
         assert_int_equal(!got, !expected);
         compared.packed += was_packed;
