@@ -40,6 +40,7 @@ struct finding findings_nowhere(enum findings_pattern pattern)
                             .caller = FINDINGS_NOBODY,
                             .object = FINDINGS_NOBODY,
                             .loop = ANALYSES_NO_LOOP,
+                            .swapped = ANALYSES_NO_LOOP,
                             .with = ANALYSES_NO_LOOP,
                             .fuse = ANALYSES_NO_LOOP,
                             .fuse_with = ANALYSES_NO_LOOP,
@@ -247,9 +248,10 @@ static bool has_one_cause(const struct findings_input *input, const struct findi
         return false;
     switch (a->pattern) {
     case FINDINGS_LOOP_ORDER:
-        return same_loops(input, a, b) || (a->with == b->with && a->object == b->object);
+        return (one_loop(input, a->swapped, b->swapped) && one_loop(input, a->with, b->with)) ||
+               (a->with == b->with && a->object == b->object);
     case FINDINGS_CAPACITY:
-        return same_loops(input, a, b) || same_passes(a, b);
+        return a->moved == b->moved && (same_loops(input, a, b) || same_passes(a, b));
     case FINDINGS_WRITE_ALLOCATE:
         return same_loops(input, a, b) || a->object == b->object;
     case FINDINGS_SET_CONFLICTS:

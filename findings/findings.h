@@ -62,7 +62,8 @@ struct finding {
     uint32_t caller;          /* in a library: the instruction of the user's code that led there; else NOBODY */
     uint32_t object;          /* in the profile; NOBODY: none, or many */
     uint32_t loop;            /* in those of the excerpts; ANALYSES_NO_LOOP: none, or none is known */
-    uint32_t with;            /* LOOP_ORDER: the loop to be swapped with; else NO_LOOP */
+    uint32_t swapped;         /* LOOP_ORDER: the loop to be swapped: `loop`, or one around loops of few rounds; and */
+    uint32_t with;            /* the one around it to be swapped with; else both NO_LOOP */
     uint32_t level;           /* SET_CONFLICTS, CAPACITY, PAGE_PLACEMENT: where most is lost, by number; else NOBODY */
     uint32_t evictor;         /* SET_CONFLICTS: the object that takes most lines; else NOBODY */
     uint32_t other;           /* LOOP_ORDER, CAPACITY: a further object of the same loops, and */
@@ -111,6 +112,7 @@ struct finding {
     uint32_t layout;                          /* when they were tried: the proposal that the gain is of; else NOBODY */
     bool handed_over;                         /* TRUE_SHARING: mostly of bytes that one core writes and others read */
     bool some_stay;     /* USELESS_PREFETCHES: what they do fetch is useful mostly, so that one a line is to stay */
+    bool moved;         /* CAPACITY: a library moves the object's contents within it, over and over */
     bool in_huge_pages; /* SET_CONFLICTS, when they were tried: the remedy needs pages of 2 MiB */
 };
 

@@ -117,10 +117,17 @@ void findings_pad(struct finding *finding, const struct findings_input *input, c
 /* The most frequent step of a loop around the access, by its depth; false: none is frequent. */
 bool findings_step(const struct analyses_access *access, unsigned depth, int64_t *bytes);
 
+/* The inner one of two loops to be swapped: the innermost loop, or one that only loops of few rounds are in. depth: of
+ * it, from the innermost one on. */
+struct findings_inner {
+    uint32_t loop;
+    unsigned depth;
+};
+
 /* The step of a loop around, or, in a nest whose inner loop begins later each time, as of a triangle, what it is beside
  * the rounds that are left out, if these are less than half of those of the inner loop. (judge.c) */
-bool findings_outer_step(const struct findings_input *input, uint32_t loop, const struct analyses_access *access,
-                         unsigned depth, int64_t *bytes);
+bool findings_outer_step(const struct findings_input *input, struct findings_inner inner,
+                         const struct analyses_access *access, unsigned depth, int64_t *bytes);
 
 /* Whether the addresses of the instruction come, through registers, from loads of the same loop that need the ones
  * before (chase.c). False too where the code is not known. */
@@ -130,9 +137,9 @@ bool findings_chases(const struct findings_input *input, uint32_t insn, uint32_t
  * anything. (nest.c) */
 enum c2_status findings_swap(struct finding *finding, const struct findings_input *input, struct c2_error *err);
 
-/* Of a loop and the one that is so many around it, as the source has them: rounds of each in a block that uses whole
- * lines of all that goes in steps shorter than one. (nest.c) */
-uint32_t findings_tile(const struct findings_input *input, uint32_t loop, unsigned depth);
+/* Of the inner loop and the one of the given depth, as the source has them: rounds of each in a block that uses whole
+ * lines of all that goes in steps shorter than one. loop: the innermost one. (nest.c) */
+uint32_t findings_tile(const struct findings_input *input, uint32_t loop, struct findings_inner inner, unsigned depth);
 
 /* How many rounds the loop has each time that it is entered, in the mean. (nest.c) */
 uint64_t findings_rounds(const struct findings_input *input, uint32_t loop);
@@ -176,6 +183,9 @@ enum c2_status findings_add_prefetches(struct findings *to, const struct finding
  * (stored.c) */
 bool findings_is_overwritten(struct finding *out, const struct findings_input *input, const struct group *group,
                              double passes);
+
+/* Whether what the group accesses is moved within its object by a function of a system library. (moved.c) */
+bool findings_is_moved(const struct findings_input *input, const struct group *group);
 
 struct finding findings_nowhere(enum findings_pattern pattern); /* fields that are numbers of rows are NOBODY */
 

@@ -7,9 +7,10 @@
  *   non-temporal      At least half of the cost is that of lines which stores past the caches have taken out of them,
  *                     and which are fetched again soon: what ordinary stores would leave of it (past.c).
  *   loop order        The innermost loop goes through the object in steps of at least half a line, and a loop around it
- *                     in shorter ones, of less than a line; in a triangle, beside the rounds that it leaves out. What a
- *                     swap spares is what each access takes of a line, min(1, step / line), now and with the loops
- *                     swapped, for all accesses of the loop. Where others would go in long steps then, as in a
+ *                     in shorter ones, of less than a line; in a triangle, beside the rounds that it leaves out. Loops
+ *                     of at most FEW_ROUNDS rounds are passed over: windows, the parts of an element. What a swap
+ *                     spares is what each access takes of a line, min(1, step / line), now and with the loops swapped,
+ *                     for all accesses of the loop. Where others would go in long steps then, as in a
  *                     transposition, blocks of both loops are the remedy, unless conflicts are more than CONFLICT_SHARE
  *                     per cent of the cost. Loops of two functions, one of which is called in the other's, come behind
  *                     longer rows of a declaration.
@@ -28,7 +29,8 @@
  *   scattered         Steps are irregular otherwise: nothing is spared.
  *   capacity          The loop walks through the object more than once, and it does not fit: the cost of the capacity
  *                     misses of the level where most is lost, and of those behind it, which blocks that fit there save;
- *                     half of it where the loop is a library's, which goes through the object for many callers.
+ *                     half of it where the loop is a library's, which goes through the object for many callers; all
+ *                     capacity misses where that moves the object's contents within it (moved.c).
  *   streaming         The rest: nothing is spared, unless the walk is one of several (fuse.c).
  *
  * Not modelled
@@ -40,6 +42,7 @@
 
 #define CONFLICT_SHARE 40u
 #define WORTHWHILE 3u / 4u /* of what it takes now, at most, is what a remedy leaves */
+#define FEW_ROUNDS 8u      /* a window's, or the parts of an element */
 #define NODE_GRID 4u       /* bytes: nodes are linked by pointers, or by indices of at least so many */
 #define LONE_GRID 16u      /* bytes: a pointer, and what it is there for */
 
@@ -80,33 +83,34 @@ struct swap {
     uint64_t now, then, tiled;
 };
 
-bool findings_outer_step(const struct findings_input *input, uint32_t loop, const struct analyses_access *access,
-                         unsigned depth, int64_t *bytes)
+bool findings_outer_step(const struct findings_input *input, struct findings_inner inner,
+                         const struct analyses_access *access, unsigned depth, int64_t *bytes)
 {
     int64_t step;
     if (!findings_step(access, depth, bytes))
         return false;
-    if (!findings_step(access, 0, &step) || llabs(step) * 2 < input->machine->line_bytes ||
+    if (!findings_step(access, inner.depth, &step) || llabs(step) * 2 < input->machine->line_bytes ||
         llabs(*bytes) * 2 <= llabs(step))
         return true;
     const int64_t half = llabs(step) / 2, rounds = (*bytes + (*bytes < 0 ? -half : half)) / step;
-    if ((uint64_t)llabs(rounds) * 2 < findings_rounds(input, loop))
+    if ((uint64_t)llabs(rounds) * 2 < findings_rounds(input, inner.loop))
         *bytes -= rounds * step;
     return true;
 }
 
-static struct swap try_swap(const struct findings_input *input, uint32_t loop, unsigned depth)
+static struct swap try_swap(const struct findings_input *input, uint32_t loop, struct findings_inner inner,
+                            unsigned depth)
 {
     struct swap swap = {0, 0, 0};
     const struct findings_accesses accesses = findings_accesses_of(input, loop, FINDINGS_NOBODY);
     for (size_t i = 0; i < accesses.count; i++) {
         const struct analyses_access *access = findings_access(&accesses, i);
         int64_t step, other;
-        if (!findings_step(access, 0, &step))
+        if (!findings_step(access, inner.depth, &step))
             continue;
         const uint64_t line = input->machine->line_bytes, times = access->reads + access->writes;
         const uint64_t now = share_of_line(step, line),
-                       then = share_of_line(findings_outer_step(input, loop, access, depth, &other) ? other : step,
+                       then = share_of_line(findings_outer_step(input, inner, access, depth, &other) ? other : step,
                                             line);
         swap.now += now * times;
         swap.then += then * times;
@@ -121,31 +125,32 @@ static bool competes(const struct finding *of, const struct group *group)
     return group->cost.conflict * 100 >= of->cost * CONFLICT_SHARE;
 }
 
-/* across: the other loop is in a caller of the innermost one's function; else in the function itself. */
-static bool is_loop_order(struct finding *out, const struct findings_input *input, const struct group *group,
-                          bool across)
+/* Whether the inner loop should be swapped with one around it. across: with one in a caller of its function; else in
+ * the function itself. */
+static bool is_order_of(struct finding *out, const struct findings_input *input, const struct group *group,
+                        struct findings_inner inner, bool across)
 {
     const int64_t line = input->machine->line_bytes;
     int64_t step, other;
-    uint32_t with = group->loop;
+    uint32_t with = inner.loop;
     bool is_across = false;
-    if (!group->access || group->loop == ANALYSES_NO_LOOP || !findings_step(group->access, 0, &step) ||
-        llabs(step) * 2 < line)
+    if (!findings_step(group->access, inner.depth, &step) || llabs(step) * 2 < line)
         return false;
-    for (unsigned depth = 1; depth < EXCERPTS_DEPTH; depth++) {
+    for (unsigned depth = inner.depth + 1; depth < EXCERPTS_DEPTH; depth++) {
         is_across |= input->excerpts->loops.loops[with].parent == ANALYSES_NO_LOOP;
         with = analyses_loop_around(input->excerpts, with);
         if (with == ANALYSES_NO_LOOP)
             return false;
-        if (is_across != across || !findings_outer_step(input, group->loop, group->access, depth, &other) ||
-            other == 0 || llabs(other) >= line || llabs(other) * 2 > llabs(step))
+        if (is_across != across || !findings_outer_step(input, inner, group->access, depth, &other) || other == 0 ||
+            llabs(other) >= line || llabs(other) * 2 > llabs(step))
             continue;
-        const struct swap swap = try_swap(input, group->loop, depth);
+        const struct swap swap = try_swap(input, group->loop, inner, depth);
         if (swap.tiled > swap.now * WORTHWHILE || (swap.then > swap.now * WORTHWHILE && competes(out, group)))
             continue;
         if (swap.then > swap.now * WORTHWHILE)
-            out->tile = findings_tile(input, group->loop, depth);
+            out->tile = findings_tile(input, group->loop, inner, depth);
         out->pattern = FINDINGS_LOOP_ORDER;
+        out->swapped = inner.loop;
         out->with = with;
         out->step = step;
         out->with_step = other;
@@ -154,6 +159,27 @@ static bool is_loop_order(struct finding *out, const struct findings_input *inpu
         return true;
     }
     return false;
+}
+
+/* The innermost loop that has more than a few rounds; of a window the lines stay, whatever its order. */
+static struct findings_inner inner_of(const struct findings_input *input, uint32_t loop)
+{
+    struct findings_inner inner = {loop, 0};
+    while (inner.loop != ANALYSES_NO_LOOP && findings_rounds(input, inner.loop) <= FEW_ROUNDS) {
+        inner.loop = analyses_loop_around(input->excerpts, inner.loop);
+        inner.depth++;
+    }
+    return inner;
+}
+
+static bool is_loop_order(struct finding *out, const struct findings_input *input, const struct group *group,
+                          bool across)
+{
+    if (!group->access || group->loop == ANALYSES_NO_LOOP)
+        return false;
+    const struct findings_inner inner = inner_of(input, group->loop);
+    return inner.loop != ANALYSES_NO_LOOP && inner.depth < EXCERPTS_DEPTH &&
+           is_order_of(out, input, group, inner, across);
 }
 
 /* ------------------------------------------------------------------ sets */
@@ -294,7 +320,9 @@ static void judge_order(struct finding *out, const struct findings_input *input,
         out->pattern = FINDINGS_CAPACITY;
         find_nest(out, input);
         out->passes = fetches_of(input, group);
-        out->gain = fits_from(input, group, out->level) / (out->caller == FINDINGS_NOBODY ? 1 : 2);
+        out->moved = findings_is_moved(input, group);
+        out->gain = out->moved ? group->cost.capacity
+                               : fits_from(input, group, out->level) / (out->caller == FINDINGS_NOBODY ? 1 : 2);
     } else {
         out->pattern = FINDINGS_STREAMING;
     }

@@ -50,9 +50,9 @@ struct nest {
     struct caches_machine machine;
     struct caches_costs costs;
     uint64_t rounds[EXCERPTS_DEPTH]; /* [0] of the innermost loop */
-    unsigned with;                   /* the depth of the other one */
+    unsigned inner, with;            /* the depths of the two; loops within the inner one stay there */
     unsigned order[EXCERPTS_DEPTH];  /* depths, the one that turns fastest first; */
-    uint64_t block[EXCERPTS_DEPTH];  /* rounds of a block of the first and of the other one; 0: there are none */
+    uint64_t block[EXCERPTS_DEPTH];  /* rounds of a block of the two; 0: there are none */
     uint64_t sweeps;                 /* of the run */
     uint64_t bytes;                  /* of all objects of the loop */
     bool warm;                       /* hardly any miss of the run was cold */
@@ -143,21 +143,43 @@ static void add_reference(struct nest *nest, const struct analyses_access *acces
             reference->step[depth] = 0;
 }
 
+/* What stands for the instruction from here on, in the order of objects: the finding's object where it is the finding's
+ * instruction, else what it accesses most; as with two arrays that change places. NULL: it is not in most rounds. */
+static const struct analyses_access *stands_for(const struct findings_input *input, const struct finding *finding,
+                                                size_t *i)
+{
+    const struct analyses_excerpts_result *excerpts = input->excerpts;
+    const struct analyses_access *best = &excerpts->accesses[*i];
+    const uint32_t insn = best->insn;
+    uint64_t times = 0;
+    for (; *i < excerpts->access_count && excerpts->accesses[*i].insn == insn; ++*i) {
+        const struct analyses_access *one = &excerpts->accesses[*i];
+        const bool is_own = insn == finding->insn && one->object == finding->object,
+                   best_is = insn == finding->insn && best->object == finding->object;
+        times += one->reads + one->writes;
+        if (is_own || (!best_is && one->reads + one->writes > best->reads + best->writes))
+            best = one;
+    }
+    return times * 2 > excerpts->loops.loops[finding->loop].iterations ? best : NULL;
+}
+
 /* The loops from the innermost one on, and the accesses of that. */
 static void nest_describe(struct nest *nest, const struct findings_input *input, const struct finding *finding)
 {
     const struct analyses_loops_result *loops = &input->excerpts->loops;
     uint32_t loop = finding->loop;
     for (nest->with = 0; loop != finding->with; nest->with++) {
+        if (loop == finding->swapped)
+            nest->inner = nest->with;
         nest->rounds[nest->with] = findings_rounds(input, loop);
         loop = analyses_loop_around(input->excerpts, loop);
     }
     nest->rounds[nest->with] = findings_rounds(input, loop);
     nest->sweeps = nest_entries_of(input, loop);
-    for (size_t i = 0; i < input->excerpts->access_count; i++) { /* in the order of the instructions */
-        const struct analyses_access *access = &input->excerpts->accesses[i];
-        const uint64_t times = access->reads + access->writes;
-        if (loops->loop_of[access->insn] == finding->loop && times * 2 > loops->loops[finding->loop].iterations)
+    for (size_t i = 0; i < input->excerpts->access_count;) { /* in the order of the instructions */
+        const bool is_in = loops->loop_of[input->excerpts->accesses[i].insn] == finding->loop;
+        const struct analyses_access *access = stands_for(input, finding, &i);
+        if (is_in && access)
             add_reference(nest, access);
     }
 }
@@ -213,7 +235,7 @@ static enum c2_status round_of(struct nest *nest, const uint64_t at[EXCERPTS_DEP
 {
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < nest->count && status == C2_OK; i++) {
-        uint64_t va = nest->references[i].first - (nest->block[0] != 0 ? nest->references[i].past : 0);
+        uint64_t va = nest->references[i].first - (nest->block[nest->inner] != 0 ? nest->references[i].past : 0);
         for (unsigned depth = 0; depth < EXCERPTS_DEPTH; depth++)
             va += (uint64_t)nest->references[i].step[depth] * at[depth];
         status = access(nest, &nest->references[i], va & (((uint64_t)1 << 47) - 1), err);
@@ -245,9 +267,14 @@ static bool turn_block(const struct nest *nest, unsigned depth, uint64_t at[EXCE
 /* The next round; false: the sweep is over. */
 static bool turn(const struct nest *nest, uint64_t at[EXCERPTS_DEPTH])
 {
-    if (nest->block[0] != 0 && (turn_in_block(nest, 0, at) || turn_in_block(nest, nest->with, at)))
+    for (unsigned depth = 0; depth < nest->inner; depth++) {
+        if (++at[depth] < nest->rounds[depth])
+            return true;
+        at[depth] = 0;
+    }
+    if (nest->block[nest->inner] != 0 && (turn_in_block(nest, nest->inner, at) || turn_in_block(nest, nest->with, at)))
         return true;
-    for (unsigned i = 0; i <= nest->with; i++) {
+    for (unsigned i = nest->inner; i <= nest->with; i++) {
         const unsigned depth = nest->order[i];
         if (nest->block[depth] != 0) {
             if (turn_block(nest, depth, at))
@@ -358,7 +385,7 @@ static uint64_t gain_of(const struct nest *nest, const struct finding *finding, 
 }
 
 /* Rounds of a loop around the accesses of which whole lines are used by all that goes in steps shorter than one. */
-static uint32_t block_of(const struct findings_input *input, uint32_t loop, unsigned depth)
+static uint32_t block_of(const struct findings_input *input, uint32_t loop, struct findings_inner inner, unsigned depth)
 {
     const struct findings_accesses accesses = findings_accesses_of(input, loop, FINDINGS_NOBODY);
     const uint64_t line = input->machine->line_bytes;
@@ -366,18 +393,18 @@ static uint32_t block_of(const struct findings_input *input, uint32_t loop, unsi
     for (size_t i = 0; i < accesses.count; i++) {
         const struct analyses_access *of = findings_access(&accesses, i);
         int64_t step;
-        const bool known = depth == 0 ? findings_step(of, 0, &step)
-                                      : findings_outer_step(input, loop, of, depth, &step);
+        const bool known = depth == inner.depth ? findings_step(of, depth, &step)
+                                                : findings_outer_step(input, inner, of, depth, &step);
         if (known && step != 0 && line / (uint64_t)llabs(step) > block)
             block = line / (uint64_t)llabs(step);
     }
     return (uint32_t)(block < MOST_BLOCK ? block : MOST_BLOCK);
 }
 
-uint32_t findings_tile(const struct findings_input *input, uint32_t loop, unsigned depth)
+uint32_t findings_tile(const struct findings_input *input, uint32_t loop, struct findings_inner inner, unsigned depth)
 {
-    const uint32_t inner = block_of(input, loop, 0), outer = block_of(input, loop, depth);
-    return inner > outer ? inner : outer;
+    const uint32_t block = block_of(input, loop, inner, inner.depth), outer = block_of(input, loop, inner, depth);
+    return block > outer ? block : outer;
 }
 
 /* The loops as they are, swapped, and in blocks. */
@@ -385,15 +412,16 @@ static enum c2_status try_nest(struct nest *nest, struct finding *finding, struc
 {
     struct outcome now, swapped, tiled;
     enum c2_status status = nest_simulate(nest, &now, err);
-    nest->order[0] = nest->with;
-    nest->order[nest->with] = 0;
+    nest->order[nest->inner] = nest->with;
+    nest->order[nest->with] = nest->inner;
     if (status == C2_OK)
         status = nest_simulate(nest, &swapped, err);
-    nest->order[0] = 0;
+    nest->order[nest->inner] = nest->inner;
     nest->order[nest->with] = nest->with;
-    const uint32_t inner = block_of(nest->input, finding->loop, 0),
-                   outer = block_of(nest->input, finding->loop, nest->with);
-    nest->block[0] = inner;
+    const struct findings_inner of = {finding->swapped, nest->inner};
+    const uint32_t inner = block_of(nest->input, finding->loop, of, nest->inner),
+                   outer = block_of(nest->input, finding->loop, of, nest->with);
+    nest->block[nest->inner] = inner;
     nest->block[nest->with] = outer;
     if (status == C2_OK)
         status = nest_simulate(nest, &tiled, err);

@@ -289,8 +289,9 @@ static void add_evidence(struct document *d, const struct telling *t)
         doc_words(d, DOC_JSON, "with_step", "%" PRId64, of->with_step);
     if (of->tile != 0)
         doc_count(d, DOC_JSON, "tile", of->tile);
-    if (report_finding_loop_line(t, of->loop) != 0)
-        doc_count(d, DOC_JSON, "loop_line", (uint64_t)report_finding_loop_line(t, of->loop));
+    const uint32_t loop = of->swapped == ANALYSES_NO_LOOP ? of->loop : of->swapped;
+    if (report_finding_loop_line(t, loop) != 0)
+        doc_count(d, DOC_JSON, "loop_line", (uint64_t)report_finding_loop_line(t, loop));
     if (report_finding_loop_line(t, of->with) != 0)
         doc_count(d, DOC_JSON, "with_line", (uint64_t)report_finding_loop_line(t, of->with));
     if (of->level != FINDINGS_NOBODY)

@@ -12,7 +12,12 @@
 static void say_steps(struct c2_words *words, const struct telling *t)
 {
     char step[FINDING_DIGITS], other[FINDING_DIGITS];
-    c2_say(words, "the innermost loop goes through %s in steps of %s B, the loop around it in steps of %s B", t->object,
+    const int line = t->of->swapped == t->of->loop ? 0 : report_finding_loop_line(t, t->of->swapped);
+    if (line != 0)
+        c2_say(words, "the loop of line %d", line);
+    else
+        c2_say(words, "the innermost loop");
+    c2_say(words, " goes through %s in steps of %s B, the loop around it in steps of %s B", t->object,
            c2_group_digits(step, (uint64_t)llabs(t->of->step)),
            c2_group_digits(other, (uint64_t)llabs(t->of->with_step)));
 }
@@ -82,6 +87,8 @@ static void say_capacity(struct c2_words *words, const struct telling *t)
         c2_say(words, " (%s)", doc_size(size, object->bytes));
     if (t->of->fuse != ANALYSES_NO_LOOP)
         c2_say(words, " are fetched by one loop after the other, ");
+    else if (t->of->moved)
+        c2_say(words, " are fetched %.0f times each, as what is in it is moved within it, ", t->of->passes);
     else if (t->of->passes < 1.5) /* prefetches bring most of them */
         c2_say(words, " are fetched again, ");
     else

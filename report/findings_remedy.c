@@ -93,7 +93,7 @@ static const char *caller_with_loop(char *buffer, size_t bytes, const struct tel
     const struct analyses_excerpts_result *excerpts = t->run->sim.found[ANALYSIS_excerpts];
     struct loader_place place;
     struct guest_va inner, outer, header;
-    if (!excerpts || !loader_function_entry(t->run->sim.symbols, excerpts->loops.loops[t->of->loop].header, &inner))
+    if (!excerpts || !loader_function_entry(t->run->sim.symbols, excerpts->loops.loops[t->of->swapped].header, &inner))
         return NULL;
     header = excerpts->loops.loops[t->of->with].header;
     if (!loader_function_entry(t->run->sim.symbols, header, &outer) || inner.v == outer.v)
@@ -105,7 +105,7 @@ static const char *caller_with_loop(char *buffer, size_t bytes, const struct tel
 
 static void say_swap(struct c2_words *words, const struct telling *t)
 {
-    const int inner = report_finding_loop_line(t, t->of->loop), outer = report_finding_loop_line(t, t->of->with);
+    const int inner = report_finding_loop_line(t, t->of->swapped), outer = report_finding_loop_line(t, t->of->with);
     char name[FINDING_NAME_BYTES];
     const char *caller = caller_with_loop(name, sizeof name, t);
     if (t->of->tile != 0) {
@@ -280,7 +280,9 @@ static void say_block(struct c2_words *words, const struct telling *t)
     const int line = report_finding_loop_line(t, t->of->block_loop);
     const uint64_t element = declared_element(t), bytes = t->of->block_bytes;
     doc_size(size, report_finding_level_bytes(t));
-    if (t->of->block_rounds == 0 || line == 0 || t->of->caller != FINDINGS_NOBODY) /* a library's loop stays */
+    const bool is_librarys = t->of->caller != FINDINGS_NOBODY || /* its loop stays as it is */
+                             (t->run->sim.symbols && loader_is_system_code(t->run->sim.symbols, t->of->pc));
+    if (t->of->block_rounds == 0 || line == 0 || is_librarys)
         c2_say(words, "work in blocks of %s that fit", size);
     else if (bytes == 0)
         c2_say(words, "block the loop of line %d to %s rounds, which fit %s (%s)", line,
@@ -343,7 +345,9 @@ void report_finding_add_remedy(struct c2_words *words, const struct telling *t)
         c2_say(words, "let pages be coloured, or put %s on huge pages (try --pages colored, --huge thp)", t->object);
         break;
     case FINDINGS_CAPACITY:
-        if (t->of->fuse != ANALYSES_NO_LOOP)
+        if (t->of->moved)
+            c2_say(words, "move less: take elements off the end, mark them, or keep them in a ring");
+        else if (t->of->fuse != ANALYSES_NO_LOOP)
             say_fuse(words, t);
         else
             say_block(words, t);

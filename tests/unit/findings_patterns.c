@@ -25,7 +25,7 @@ struct world {
     struct analyses_pair pairs[ROWS];
     struct analyses_profile_result profile;
     struct analyses_access accesses[ROWS];
-    struct analyses_loop loops[2];
+    struct analyses_loop loops[3];
     uint32_t loop_of[ROWS];
     struct analyses_excerpts_result excerpts;
     struct findings_input input;
@@ -136,6 +136,49 @@ static void long_steps_inside_short_ones(void **state)
     findings_destroy(findings);
 }
 
+/* The same nest with three bytes in a row in place of one access, the innermost loop: whole lines are missed as before,
+ * and the two loops around are what is to be swapped. */
+static void the_parts_of_an_element_are_passed_over(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    missed(&w, 0, 0, 300, 700);
+    w.loops[1].parent = 2;
+    w.loops[2] = (struct analyses_loop){.header = {0x3000}, .latch = {0x3000}, .parent = ANALYSES_NO_LOOP};
+    w.excerpts.loops.count = 3;
+    w.insns[0].executed = 3000;
+    w.insns[1].executed = 1000;
+    w.insns[2].executed = 10;
+    steps(&w.accesses[0], 1, 4096);
+    w.accesses[0].step[2] = (struct analyses_step){8, 9, 9};
+    struct findings *findings = found(&w);
+    must(&findings->list[0], FINDINGS_LOOP_ORDER, 0x1000, 8000, SWAPPED);
+    assert_true(findings->list[0].loop == 0 && findings->list[0].swapped == 1 && findings->list[0].with == 2);
+    assert_true(findings->list[0].step == 4096 && findings->list[0].with_step == 8);
+    findings_destroy(findings);
+}
+
+/* An instruction has the object in fewer than half of the loop's rounds, and another one, which changes places with it,
+ * in the others: of the finding's object it is what it is. */
+static void two_objects_that_change_places(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    missed(&w, 0, 0, 300, 700);
+    steps(&w.accesses[0], 4096, 8);
+    w.accesses[2] = w.accesses[1];
+    w.accesses[1] = w.accesses[0];
+    w.accesses[1].object = 2;
+    w.accesses[0].reads = 450;
+    w.accesses[1].reads = 550;
+    w.loops[0].iterations = 1000;
+    struct findings *findings = found(&w);
+    must(&findings->list[0], FINDINGS_LOOP_ORDER, 0x1000, 8000, SWAPPED);
+    findings_destroy(findings);
+}
+
 /* Another object, 16 sets from the first one, is gone through the other way: 13 lines of each of 10 rows, 196 each,
  * whatever the order. Swapped, the 10 lines of a column compete for 8 ways, and the other 870 accesses cost 8: of the
  * 28,800 that the first one is spared 21,840 remain. In blocks of 8 by 8 each line of both is used whole. */
@@ -172,18 +215,18 @@ static void a_triangle(void **state)
     begin(&w);
     missed(&w, 0, 0, 1000, 0);
     steps(&w.accesses[0], 4096, 4104);
-    assert_true(findings_outer_step(&w.input, 0, &w.accesses[0], 1, &step) && step == 8);
+    assert_true(findings_outer_step(&w.input, (struct findings_inner){0, 0}, &w.accesses[0], 1, &step) && step == 8);
     steps(&w.accesses[0], -4096, -4104);
-    assert_true(findings_outer_step(&w.input, 0, &w.accesses[0], 1, &step) && step == -8);
+    assert_true(findings_outer_step(&w.input, (struct findings_inner){0, 0}, &w.accesses[0], 1, &step) && step == -8);
     steps(&w.accesses[0], -4096, 4088);
-    assert_true(findings_outer_step(&w.input, 0, &w.accesses[0], 1, &step) && step == -8);
+    assert_true(findings_outer_step(&w.input, (struct findings_inner){0, 0}, &w.accesses[0], 1, &step) && step == -8);
     steps(&w.accesses[0], 4096, 4104);
     struct findings *findings = found(&w);
     assert_int_equal(FINDINGS_LOOP_ORDER, findings->list[0].pattern);
     assert_true(findings->list[0].step == 4096 && findings->list[0].with_step == 8);
     findings_destroy(findings);
     w.insns[0].executed = 15;
-    assert_true(findings_outer_step(&w.input, 0, &w.accesses[0], 1, &step) && step == 4104);
+    assert_true(findings_outer_step(&w.input, (struct findings_inner){0, 0}, &w.accesses[0], 1, &step) && step == 4104);
 }
 
 /* Four lines of a set of 8 ways stay where they are: there is nothing to swap for, and conflicts are what is left. */
@@ -1105,6 +1148,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(long_steps_inside_short_ones),
+        cmocka_unit_test(the_parts_of_an_element_are_passed_over),
+        cmocka_unit_test(two_objects_that_change_places),
         cmocka_unit_test(long_steps_either_way),
         cmocka_unit_test(a_triangle),
         cmocka_unit_test(a_transposition_with_conflicts),
