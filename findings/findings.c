@@ -252,6 +252,7 @@ static bool has_one_cause(const struct findings_input *input, const struct findi
                (a->with == b->with && a->object == b->object);
     case FINDINGS_CAPACITY:
         return a->moved == b->moved && (same_loops(input, a, b) || same_passes(a, b));
+    case FINDINGS_CYCLIC:
     case FINDINGS_WRITE_ALLOCATE:
         return same_loops(input, a, b) || a->object == b->object;
     case FINDINGS_SET_CONFLICTS:

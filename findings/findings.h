@@ -25,6 +25,7 @@
     X(USELESS_PREFETCHES, "useless-prefetches", "prefetch instructions fetch nothing, or nothing that is asked for") \
     X(LATE_PREFETCHES, "late-prefetches", "what prefetch instructions fetch is asked for before it can be there") \
     X(TLB, "tlb", "more pages are in use than the TLBs hold") \
+    X(CYCLIC, "cyclic-distribution", "threads take elements in turn, so that each line goes to several cores") \
     X(FALSE_SHARING, "false-sharing", "cores take a line from each other for different bytes of it") \
     X(TRUE_SHARING, "true-sharing", "cores take a line from each other for the same bytes") \
     X(INSTRUCTION_CACHE, "instruction-cache", "the code in use does not fit") \
@@ -89,12 +90,12 @@ struct finding {
     uint32_t store;     /* that store, in the profile; in a library: the user's code that led there */
     uint32_t tile; /* LOOP_ORDER: rounds of each of the two loops in a block, where blocks spare more than a swap */
     int64_t step, with_step; /* bytes, round by round: of the innermost loop, of the other one; 0: not known */
-    uint64_t element_bytes, used_bytes; /* PARTIAL_LINES, POINTER_CHASING: of an element or node */
+    uint64_t element_bytes, used_bytes; /* PARTIAL_LINES, POINTER_CHASING, CYCLIC: of an element or node */
     uint8_t used[FINDINGS_ELEMENT / 8]; /* these bytes of an element, as bits */
     uint32_t loops; /* PARTIAL_LINES: of so many loops and functions, which use other bytes each; up to 1: of one */
     bool by_field;  /* of these: fields apart from each other, as all that is used together is too much */
     /* CAPACITY: how often a line was fetched, in the mean; STREAMING, SCATTERED: how often the object was walked
-     * through; 0: not known */
+     * through; 0: not known; CYCLIC: cores that a line goes to, at most */
     double passes;
     bool scattered;        /* SET_CONFLICTS: places that follow no order */
     uint64_t row_bytes;    /* SET_CONFLICTS of an object with itself: of its rows, which compete; 0: not known */

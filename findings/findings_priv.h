@@ -184,6 +184,9 @@ enum c2_status findings_add_prefetches(struct findings *to, const struct finding
 bool findings_is_overwritten(struct finding *out, const struct findings_input *input, const struct group *group,
                              double passes);
 
+/* Whether threads take the elements that the group accesses in turn; then the finding is about that. (cyclic.c) */
+bool findings_is_cyclic(struct finding *out, const struct findings_input *input, const struct group *group);
+
 /* Whether what the group accesses is moved within its object by a function of a system library. (moved.c) */
 bool findings_is_moved(const struct findings_input *input, const struct group *group);
 

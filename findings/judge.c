@@ -14,6 +14,7 @@
  *                     transposition, blocks of both loops are the remedy, unless conflicts are more than CONFLICT_SHARE
  *                     per cent of the cost. Loops of two functions, one of which is called in the other's, come behind
  *                     longer rows of a declaration.
+ *   cyclic            Threads take elements in turn (cyclic.c).
  *   set conflicts     Conflict misses are more than CONFLICT_SHARE per cent of the cost: all of their cost. Where only
  *                     frames choose the sets they are a matter of placement, if the pages are not placed in order, or
  *                     if the object is gone through in short steps, and it and the evictor together fit the level.
@@ -342,8 +343,8 @@ static void judge_misses(struct finding *out, const struct findings_input *input
     out->cost -= group->cost.translation;
     if (group->access && !findings_step(group->access, 0, &out->step))
         out->step = 0;
-    if (!is_conflict(out, input, group) && !is_overwritten(out, input, group) && !is_chase(out, input, group) &&
-        !is_partial(out, input, group))
+    if (!findings_is_cyclic(out, input, group) && !is_conflict(out, input, group) &&
+        !is_overwritten(out, input, group) && !is_chase(out, input, group) && !is_partial(out, input, group))
         judge_order(out, input, group);
 }
 

@@ -8,6 +8,7 @@
  *   each core's part has a line of its own, that spares its cost; a sum for each thread spares that of true sharing.
  *   Where most of that is of bytes that one core writes and others read, these are handed over, and a sum would be no
  *   remedy: two at a time spare half of it, and more of them more.
+ *   False sharing of elements that threads take in turn is part of the finding about that.
  */
 #include "findings/findings_priv.h"
 
@@ -36,6 +37,15 @@ static struct taken sharing_taken_of(const struct findings_input *input, uint32_
     return taken;
 }
 
+/* NULL: the object has none. */
+static struct finding *cyclic_of(struct findings *in, uint32_t object)
+{
+    for (uint32_t i = 0; i < in->count; i++)
+        if (in->list[i].pattern == FINDINGS_CYCLIC && in->list[i].object == object)
+            return &in->list[i];
+    return NULL;
+}
+
 static void findings_sharing_add(struct findings *to, const struct findings_input *input,
                                  const struct coherence_object *object, bool is_true, const struct taken *taken)
 {
@@ -53,7 +63,11 @@ static void findings_sharing_add(struct findings *to, const struct findings_inpu
     finding.handed_over = is_true && object->handed_over * 2 > misses;
     finding.gain = finding.handed_over ? finding.cost / 2 : finding.cost;
     finding.gained = FINDINGS_ESTIMATED;
-    to->list[to->count++] = finding;
+    struct finding *cyclic = is_true ? NULL : cyclic_of(to, object->object);
+    if (cyclic)
+        findings_add_finding(cyclic, &finding);
+    else
+        to->list[to->count++] = finding;
 }
 
 enum c2_status findings_add_sharing(struct findings *to, const struct findings_input *input, struct c2_error *err)

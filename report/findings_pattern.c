@@ -296,12 +296,25 @@ static void say_overwritten(struct c2_words *words, const struct telling *t)
            t->of->passes);
 }
 
+static void say_cyclic(struct c2_words *words, const struct telling *t)
+{
+    char step[FINDING_DIGITS], element[FINDING_DIGITS];
+    c2_say(words,
+           "threads take elements of %s in turn, in steps of %s B where an element has %s: each line goes to up to "
+           "%.0f cores",
+           t->object, c2_group_digits(step, (uint64_t)llabs(t->of->step)),
+           c2_group_digits(element, t->of->element_bytes), t->of->passes);
+}
+
 void report_finding_add_pattern(struct c2_words *words, const struct telling *t)
 {
     char count[FINDING_DIGITS];
     switch (t->of->pattern) {
     case FINDINGS_LOOP_ORDER:
         say_steps(words, t);
+        break;
+    case FINDINGS_CYCLIC:
+        say_cyclic(words, t);
         break;
     case FINDINGS_SET_CONFLICTS:
         say_conflicts(words, t);

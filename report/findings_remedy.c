@@ -338,6 +338,9 @@ void report_finding_add_remedy(struct c2_words *words, const struct telling *t)
     case FINDINGS_LOOP_ORDER:
         say_swap(words, t);
         break;
+    case FINDINGS_CYCLIC:
+        c2_say(words, "let each thread have elements in a row (OpenMP: schedule(static), without a chunk size)");
+        break;
     case FINDINGS_SET_CONFLICTS:
         say_pad(words, t);
         break;

@@ -1047,6 +1047,51 @@ static void pages_that_do_not_fit(void **state)
     findings_destroy(findings);
 }
 
+static void must_be_cyclic(const struct world *w, int64_t step, uint64_t cores, uint64_t gain)
+{
+    struct findings *findings = found(w);
+    must(&findings->list[0], FINDINGS_CYCLIC, 0x1000, 8000, gain);
+    assert_true(findings->list[0].step == step && findings->list[0].element_bytes == 8);
+    assert_true((uint64_t)findings->list[0].passes == cores);
+    findings_destroy(findings);
+}
+
+static void must_not_be_cyclic(const struct world *w)
+{
+    struct findings *findings = found(w);
+    assert_true(findings->count == 0 || findings->list[0].pattern != FINDINGS_CYCLIC);
+    findings_destroy(findings);
+}
+
+/* Elements of 8 bytes, of which each thread takes every second, fourth, sixteenth one: a line goes to 2, 4, 8 cores, of
+ * which one would be enough. 8000 cycles, of misses that L2 has. */
+static void elements_that_threads_take_in_turn(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    w.machine.cores = 4;
+    w.machine.levels[2].shared = true;
+    missed(&w, 0, 1000, 0, 0);
+    w.accesses[0].step[0] = (struct analyses_step){16, 900, 900};
+    must_be_cyclic(&w, 16, 2, 4000);
+    w.accesses[0].step[0].bytes = -32;
+    must_be_cyclic(&w, -32, 4, 6000);
+    w.accesses[0].step[0].bytes = 128;
+    must_be_cyclic(&w, 128, 8, 7000);
+    w.accesses[0].step[1] = (struct analyses_step){8, 90, 90}; /* the loop around comes to the elements between */
+    must_not_be_cyclic(&w);
+    w.accesses[0].step[1] = (struct analyses_step){0, 90, 90}; /* it comes to the same ones */
+    must_be_cyclic(&w, 128, 8, 7000);
+    w.accesses[0].step[0].times = 800; /* less than nine of ten */
+    must_not_be_cyclic(&w);
+    w.accesses[0].step[0] = (struct analyses_step){8, 900, 900};
+    must_not_be_cyclic(&w);
+    w.accesses[0].step[0].bytes = 32;
+    w.machine.cores = 1;
+    must_not_be_cyclic(&w);
+}
+
 /* What a swap of loops spares of translations is its own. The nest has 100 pages: as it is each of 1000 accesses misses
  * the first TLB, 7 cycles, and 100 walk, 4 * 12; swapped, 100 do both. 68000 + 11800 become 39200 + 5500. */
 static void translations_of_a_swap_are_its_own(void **state)
@@ -1179,6 +1224,7 @@ int main(void)
         cmocka_unit_test(prefetches_for_nothing),
         cmocka_unit_test(prefetches_that_come_too_late),
         cmocka_unit_test(pages_that_do_not_fit),
+        cmocka_unit_test(elements_that_threads_take_in_turn),
         cmocka_unit_test(translations_of_a_swap_are_its_own),
         cmocka_unit_test(a_nest_that_fits_is_no_matter_of_order),
         cmocka_unit_test(sweeps_after_the_first),
