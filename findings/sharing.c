@@ -56,6 +56,7 @@ static void findings_sharing_add(struct findings *to, const struct findings_inpu
     struct finding finding = findings_at(is_true ? FINDINGS_TRUE_SHARING : FINDINGS_FALSE_SHARING, input->profile,
                                          taken->lead);
     finding.object = object->object;
+    finding.caller = findings_caller(input, taken->lead);
     finding.misses = misses;
     finding.cost = (uint64_t)((double)taken->cycles * (double)misses / (double)all);
     finding.parts.coherence = finding.cost;

@@ -332,6 +332,36 @@ static void say_earlier(struct c2_words *words, const struct telling *t)
            caches_latency(machine, depth));
 }
 
+/* Whether the finding is about a lock of the C library: where most is waited for, it is taken or given back. */
+static bool is_of_lock(const struct telling *t)
+{
+    static const char *const starts[] = {
+        "pthread_mutex_", "pthread_rwlock_", "pthread_spin_", "pthread_cond_", "lll_", "sem_"};
+    struct loader_symbols *symbols = t->run->sim.symbols;
+    struct loader_place place;
+    if (!symbols || !loader_is_system_code(symbols, t->of->pc))
+        return false;
+    loader_symbol_of(symbols, t->of->pc, &place);
+    const char *name = place.function ? place.function + strspn(place.function, "_") : "";
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
+        if (strncmp(name, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return false;
+}
+
+static void say_shared(struct c2_words *words, const struct telling *t)
+{
+    if (is_of_lock(t))
+        c2_say(words, "take the lock less often: more of the work each time, or a lock for each part of the data");
+    else if (report_finding_in_heap(t))
+        c2_say(words, "free blocks in the thread that has allocated them, or use blocks again");
+    else if (t->of->handed_over)
+        c2_say(words, "hand over many at a time, let each thread keep a copy of what it has seen, and put what "
+                      "different threads write on lines of their own");
+    else
+        c2_say(words, "let each thread have a sum or part of its own, and put them together at the end");
+}
+
 void report_finding_add_remedy(struct c2_words *words, const struct telling *t)
 {
     switch (t->of->pattern) {
@@ -381,11 +411,7 @@ void report_finding_add_remedy(struct c2_words *words, const struct telling *t)
         say_apart(words, t);
         break;
     case FINDINGS_TRUE_SHARING:
-        if (t->of->handed_over)
-            c2_say(words, "hand over many at a time, let each thread keep a copy of what it has seen, and put what "
-                          "different threads write on lines of their own");
-        else
-            c2_say(words, "let each thread have a sum or part of its own, and put them together at the end");
+        say_shared(words, t);
         break;
     case FINDINGS_INSTRUCTION_CACHE:
         if (report_finding_all_cold(t->of))
