@@ -486,13 +486,12 @@ static enum c2_status run_make(struct run *run, struct c2_error *err)
     return status == C2_OK && run->from ? run_play(run, err) : status;
 }
 
-/* A child that ends leaves what its parent had read of files to the kernel: to free it would copy the pages that it
- * lies in, for nothing. */
+/* Who ends leaves what was read of files to the kernel: it is the most of what is freed piece by piece, libdw's trees with
+ * it, and a child would copy the pages that its parent's lie in. */
 static void leave_symbols(struct run *run)
 {
     run->symbols = NULL;
-    if (run->simulation.lanes)
-        lanes_retire(run->simulation.lanes);
+    run->simulation.leaves_symbols = true;
 }
 
 /* ------------------------------------------------------------------ all of it */
@@ -568,7 +567,7 @@ void session_run_release(struct run *run)
         retire_parts(run);
     else
         emu_destroy(run->emu);
-    if (SHORTCUT(run->process->forked && !run->next))
+    if (SHORTCUT(!run->next))
         leave_symbols(run);
     session_phases_destroy(run->phases);
     session_chosen_destroy(run->chosen);

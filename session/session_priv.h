@@ -221,6 +221,7 @@ struct session_simulation {
     FILE *temporary;                    /* where `advise` keeps it */
     struct stream_recording *recording; /* once settled, of `advise`; of what is played */
     bool ended;                         /* session_simulation_end_early */
+    bool leaves_symbols;                /* those of the first lane are not freed */
     struct loader_symbols **retired;    /* for the first lane, of the program before (loader_symbols_take); lent */
 };
 /* Instructions of a thread's turn, where the guest finds so many processors; 0: not known. */

@@ -335,6 +335,8 @@ void session_simulation_release(struct session_simulation *s)
     stream_ring_destroy(s->ring);
     stream_recorder_destroy(s->recorder);
     session_saver_destroy(s->saver);
+    if (s->leaves_symbols && s->lanes) /* nothing eats any more, as it may where a run has failed */
+        lanes_retire(s->lanes);
     lanes_destroy(s->lanes);
     stream_recording_close(s->recording);
     if (s->temporary)
