@@ -22,14 +22,17 @@
 enum { KEY_MOST = 7, FORMS_LOG2 = C2_HOST_SIZE(13, 1) };
 
 struct known {
-    uint64_t key; /* the bytes, and above them how many; 0: free */
+    uint64_t key; /* the bytes, and above them how many */
     struct decode_form form;
 };
 
+/* A program has some hundred forms: they lie side by side, in a few pages, and a small table finds them. */
 struct decode_forms {
     const struct cpu_model *cpu;
     decode_own *own;
-    struct known table[1u << FORMS_LOG2];
+    uint32_t count;
+    uint16_t number_of[1u << FORMS_LOG2]; /* by key; 0: none */
+    struct known list[1u << FORMS_LOG2];  /* [number - 1] */
 };
 
 enum c2_status decode_forms_create(struct decode_forms **out, decode_own *own, struct c2_error *err)
@@ -45,8 +48,10 @@ void decode_forms_destroy(struct decode_forms *forms) { c2_free(forms); }
 
 void decode_forms_begin(struct decode_forms *forms, const struct cpu_model *cpu)
 {
-    if (forms->cpu != cpu)
-        memset(forms->table, 0, sizeof forms->table);
+    if (forms->cpu != cpu && forms->count != 0) {
+        memset(forms->number_of, 0, sizeof forms->number_of);
+        forms->count = 0;
+    }
     forms->cpu = cpu;
 }
 
@@ -130,12 +135,20 @@ static uint64_t key_of(const uint8_t *bytes, unsigned count)
     return (key & ((UINT64_C(1) << 8 * count) - 1)) | (uint64_t)count << 56;
 }
 
-static struct known *place_of(struct decode_forms *forms, uint64_t key)
+static uint16_t *forms_number_of(struct decode_forms *forms, uint64_t key)
 {
-    return &forms->table[(key ^ key >> 31) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - FORMS_LOG2)];
+    return &forms->number_of[(key ^ key >> 31) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - FORMS_LOG2)];
 }
 
 /* ------------------------------------------------------------------ what is remembered */
+
+static void forms_keep(struct decode_forms *forms, uint64_t key, const struct decode_form *form)
+{
+    uint16_t *number = forms_number_of(forms, key);
+    if (*number == 0)
+        *number = (uint16_t)++forms->count;
+    forms->list[*number - 1] = (struct known){key, *form};
+}
 
 /* Whether the immediate is no more than a number that the instruction works on, or a distance. */
 static bool is_number(const ZydisDecodedInstruction *insn)
@@ -186,9 +199,9 @@ enum decode_result decode_form(struct decode_form *out, struct decode_forms *for
     const uint8_t *at = (const uint8_t *)(uintptr_t)pc.v;
     const unsigned count = bytes >= ZYDIS_MAX_INSTRUCTION_LENGTH ? key_bytes(at) : 0;
     const uint64_t key = count == 0 ? 0 : key_of(at, count);
-    struct known *known = place_of(forms, key);
-    if (SHORTCUT(count != 0 && known->key == key)) {
-        *out = known->form;
+    const uint16_t number = count == 0 ? 0 : *forms_number_of(forms, key);
+    if (SHORTCUT(number != 0 && forms->list[number - 1].key == key)) {
+        *out = forms->list[number - 1].form;
         return DECODE_GOOD;
     }
     const enum decode_result result = decode_one(&insn, pc, bytes);
@@ -198,6 +211,6 @@ enum decode_result decode_form(struct decode_form *out, struct decode_forms *for
     if (!out->alone && forms->own)
         forms->own(&out->own, &insn);
     if (count != 0 && is_remembered(&insn.insn, count))
-        *known = (struct known){key, *out};
+        forms_keep(forms, key, out);
     return DECODE_GOOD;
 }
