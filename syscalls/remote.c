@@ -141,7 +141,7 @@ static void remote_end(struct syscalls *kernel, struct remote_transfer *t)
 void remote_forget(struct syscalls *kernel)
 {
     struct remote_transfers *all = transfers_of(kernel);
-    for (int i = 0; i < REMOTE_TRANSFERS; i++)
+    for (uint32_t i = 0; i < all->reached; i++)
         if (all->list[i].state != REMOTE_FREE && all->list[i].asker == kernel->pid)
             remote_end(kernel, &all->list[i]);
 }
@@ -190,8 +190,11 @@ static bool remote_ask(struct call *c, struct remote_transfer *t)
     t->cut = t->bytes < bytes;
     if (t->bytes == 0)
         return false;
+    struct remote_transfers *all = transfers_of(c->kernel);
+    const uint32_t number = (uint32_t)(t - all->list) + 1;
     t->state = REMOTE_ASKED;
-    transfers_of(c->kernel)->asked++;
+    all->reached = number > all->reached ? number : all->reached;
+    all->asked++;
     c->kernel->processes->events++;
     return true;
 }

@@ -31,6 +31,7 @@ struct remote_transfer {
 };
 struct remote_transfers {
     uint32_t asked;
+    uint32_t reached; /* none behind these was ever in use, and their pages are not there */
     struct remote_transfer list[REMOTE_TRANSFERS];
 };
 
