@@ -142,6 +142,9 @@ struct c2_host_memory c2_host_memory(void);
 void c2_alloc_fail_from(uint64_t n);
 uint64_t c2_alloc_count(void);
 
+/* From now on the heap lies in large pages, where the host has them (heap.c). For what touches megabytes of it. */
+void c2_heap_large_pages(void);
+
 /* ------------------------------------------------------------------ memory that is freed together
  * Begin with a zeroed struct c2_pool. What it gives fits any type and lives until the release; NULL: no memory. */
 struct c2_pool {

@@ -277,6 +277,7 @@ enum c2_status session_replay(const struct session_options *options, int *exit_s
     if (!replay)
         return c2_fail_memory(err, "the replay");
     replay->options = *options;
+    c2_heap_large_pages();
     enum c2_status status = replay_go(replay, err);
     *exit_status = (int)replay->told.exit_status;
     if (options->stats && status == C2_OK)

@@ -118,6 +118,8 @@ int session_run(const struct session_options *given, char *const *host_env)
     if (options.root && c2_root_set(options.root, &err) != C2_OK)
         return session_run_fail(&err, SESSION_EXIT_FAILED);
     session_processor_choose(&options);
+    if (!options.no_sim)
+        c2_heap_large_pages();
     int status = SESSION_EXIT_FAILED;
     if (session_process_create(&process, &err) != C2_OK)
         session_run_fail(&err, status);
