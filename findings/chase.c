@@ -14,10 +14,9 @@
  *   pointer that is kept on the stack), and through functions that are called. Of more than LOADS loads the further
  *   ones are taken for one.
  */
-#include <Zydis/Zydis.h>
 #include <string.h>
 
-#include "findings/findings_priv.h"
+#include "findings/code.h"
 
 #define REGISTERS 16u
 #define STACK_POINTER 4u
@@ -32,37 +31,6 @@ struct flow {
     uint64_t address;         /* what the address of the instruction that is asked about comes from */
     unsigned loads;           /* so far in this round */
 };
-
-struct decoder {
-    ZydisDecoder zydis;
-    ZydisDecodedInstruction insn;
-    ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
-    struct loader_code *code;
-    const char *path;
-};
-
-/* The instruction at pc; false: its code is in no file, or none. */
-static bool chase_decode(struct decoder *decoder, struct loader_symbols *symbols, struct guest_va pc)
-{
-    uint8_t bytes[LOADER_LONGEST_INSN];
-    const char *path;
-    uint64_t address;
-    struct c2_error unread;
-    if (!loader_linked_of(symbols, pc, &path, &address))
-        return false;
-    if (!decoder->path || strcmp(decoder->path, path) != 0) {
-        loader_code_close(decoder->code);
-        decoder->code = NULL;
-        decoder->path = path;
-        if (loader_code_open(&decoder->code, path, &unread) != C2_OK)
-            decoder->code = NULL;
-    }
-    if (!decoder->code)
-        return false;
-    const size_t count = loader_code_read(decoder->code, address, bytes, sizeof bytes);
-    return count != 0 &&
-           ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder->zydis, bytes, count, &decoder->insn, decoder->op));
-}
 
 /* The register, or the one that it is a part of, as a bit; 0: it is none for addresses and whole numbers. */
 static unsigned chase_bit_of(ZydisRegister reg)
@@ -80,27 +48,27 @@ static bool is_named_memory(const ZydisDecodedOperand *op)
 }
 
 /* The registers of the memory operand, as bits; 0: it has none. *reads: it is read. */
-static unsigned chase_address_of(const struct decoder *decoder, bool *reads)
+static unsigned chase_address_of(const struct findings_code *code, bool *reads)
 {
     unsigned bits = 0;
     *reads = false;
-    for (unsigned i = 0; i < decoder->insn.operand_count; i++) {
-        const ZydisDecodedOperand *op = &decoder->op[i];
+    for (unsigned i = 0; i < code->insn.operand_count; i++) {
+        const ZydisDecodedOperand *op = &code->op[i];
         if (!is_named_memory(op))
             continue;
         bits |= chase_bit_of(op->mem.base) | chase_bit_of(op->mem.index);
         *reads |= op->mem.type == ZYDIS_MEMOP_TYPE_MEM && (op->actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0 &&
-                  decoder->insn.mnemonic != ZYDIS_MNEMONIC_NOP;
+                  code->insn.mnemonic != ZYDIS_MNEMONIC_NOP;
     }
     return bits;
 }
 
 /* Registers that the instruction reads or writes, as these actions have it. */
-static unsigned chase_bits_of(const struct decoder *decoder, ZydisOperandActions actions)
+static unsigned chase_bits_of(const struct findings_code *code, ZydisOperandActions actions)
 {
     unsigned bits = 0;
-    for (unsigned i = 0; i < decoder->insn.operand_count; i++) {
-        const ZydisDecodedOperand *op = &decoder->op[i];
+    for (unsigned i = 0; i < code->insn.operand_count; i++) {
+        const ZydisDecodedOperand *op = &code->op[i];
         if (op->type == ZYDIS_OPERAND_TYPE_REGISTER && (op->actions & actions) != 0)
             bits |= chase_bit_of(op->reg.value);
     }
@@ -116,22 +84,21 @@ static uint64_t sources(const struct flow *flow, unsigned registers)
 }
 
 /* What sets a register to nought reads it in name only. */
-static bool clears(const struct decoder *decoder)
+static bool clears(const struct findings_code *code)
 {
-    const ZydisDecodedOperand *op = decoder->op;
-    const bool arithmetic = decoder->insn.mnemonic == ZYDIS_MNEMONIC_XOR ||
-                            decoder->insn.mnemonic == ZYDIS_MNEMONIC_SUB;
+    const ZydisDecodedOperand *op = code->op;
+    const bool arithmetic = code->insn.mnemonic == ZYDIS_MNEMONIC_XOR || code->insn.mnemonic == ZYDIS_MNEMONIC_SUB;
     return arithmetic && op[0].type == ZYDIS_OPERAND_TYPE_REGISTER && op[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
            op[0].reg.value == op[1].reg.value;
 }
 
-static void chase_pass(struct flow *flow, const struct decoder *decoder, bool asked)
+static void chase_pass(struct flow *flow, const struct findings_code *code, bool asked)
 {
     bool loads;
-    const unsigned places = chase_address_of(decoder, &loads);
+    const unsigned places = chase_address_of(code, &loads);
     const uint64_t address = sources(flow, places);
-    const unsigned read = chase_bits_of(decoder, ZYDIS_OPERAND_ACTION_MASK_READ) | places;
-    uint64_t result = clears(decoder) ? 0 : sources(flow, read);
+    const unsigned read = chase_bits_of(code, ZYDIS_OPERAND_ACTION_MASK_READ) | places;
+    uint64_t result = clears(code) ? 0 : sources(flow, read);
     flow->address |= asked ? address : 0;
     if (loads) {
         const uint64_t load = UINT64_C(1) << (flow->loads < LOADS ? flow->loads : LOADS - 1);
@@ -139,7 +106,7 @@ static void chase_pass(struct flow *flow, const struct decoder *decoder, bool as
         flow->chasing |= address & load;
         result |= load;
     }
-    const unsigned to = chase_bits_of(decoder, ZYDIS_OPERAND_ACTION_MASK_WRITE);
+    const unsigned to = chase_bits_of(code, ZYDIS_OPERAND_ACTION_MASK_WRITE);
     for (unsigned i = 0; i < REGISTERS; i++)
         if ((to >> i & 1) != 0 && i != STACK_POINTER)
             flow->from[i] = result;
@@ -155,30 +122,30 @@ static bool concerns(const struct findings_input *input, uint32_t insn, uint32_t
 }
 
 /* All of the code once. */
-static void pass_all(struct flow *flow, struct decoder *decoder, const struct findings_input *input, uint32_t insn,
+static void pass_all(struct flow *flow, struct findings_code *code, const struct findings_input *input, uint32_t insn,
                      uint32_t loop, struct guest_va function)
 {
     flow->loads = 0;
     for (size_t i = 0; i < input->profile->insn_count; i++)
         if (concerns(input, (uint32_t)i, loop, function) &&
-            chase_decode(decoder, input->symbols, input->profile->insns[i].pc))
-            chase_pass(flow, decoder, i == insn);
+            findings_code_decode(code, input->symbols, input->profile->insns[i].pc))
+            chase_pass(flow, code, i == insn);
 }
 
-static bool chase_follow(struct decoder *decoder, const struct findings_input *input, uint32_t insn, uint32_t loop)
+static bool chase_follow(struct findings_code *code, const struct findings_input *input, uint32_t insn, uint32_t loop)
 {
     struct flow flow = {.loads = 0}, before;
     struct guest_va function = {0};
     if (loop == ANALYSES_NO_LOOP) {
         if (!loader_function_entry(input->symbols, input->profile->insns[insn].pc, &function))
             return false;
-        pass_all(&flow, decoder, input, insn, loop, function);
+        pass_all(&flow, code, input, insn, loop, function);
         return flow.address != 0;
     }
     unsigned round = 0;
     do {
         before = flow;
-        pass_all(&flow, decoder, input, insn, loop, function);
+        pass_all(&flow, code, input, insn, loop, function);
     } while (++round < ROUNDS &&
              (memcmp(before.from, flow.from, sizeof flow.from) != 0 || before.chasing != flow.chasing));
     return (flow.address & flow.chasing) != 0;
@@ -186,11 +153,11 @@ static bool chase_follow(struct decoder *decoder, const struct findings_input *i
 
 bool findings_chases(const struct findings_input *input, uint32_t insn, uint32_t loop)
 {
-    struct decoder decoder = {.path = NULL};
+    struct findings_code code;
     if (!input->symbols || !input->excerpts)
         return false;
-    ZydisDecoderInit(&decoder.zydis, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-    const bool found = chase_follow(&decoder, input, insn, loop);
-    loader_code_close(decoder.code);
+    findings_code_open(&code);
+    const bool found = chase_follow(&code, input, insn, loop);
+    findings_code_close(&code);
     return found;
 }

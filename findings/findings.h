@@ -113,7 +113,7 @@ struct finding {
     uint32_t layout;                          /* when they were tried: the proposal that the gain is of; else NOBODY */
     bool handed_over;                         /* TRUE_SHARING: mostly of bytes that one core writes and others read */
     bool some_stay;     /* USELESS_PREFETCHES: what they do fetch is useful mostly, so that one a line is to stay */
-    bool moved;         /* CAPACITY: a library moves the object's contents within it, over and over */
+    bool moved;         /* CAPACITY: the object's contents are moved within it, over and over */
     bool in_huge_pages; /* SET_CONFLICTS, when they were tried: the remedy needs pages of 2 MiB */
 };
 

@@ -187,7 +187,7 @@ bool findings_is_overwritten(struct finding *out, const struct findings_input *i
 /* Whether threads take the elements that the group accesses in turn; then the finding is about that. (cyclic.c) */
 bool findings_is_cyclic(struct finding *out, const struct findings_input *input, const struct group *group);
 
-/* Whether what the group accesses is moved within its object by a function of a system library. (moved.c) */
+/* Whether what the group accesses is moved within its object. (moved.c) */
 bool findings_is_moved(const struct findings_input *input, const struct group *group);
 
 struct finding findings_nowhere(enum findings_pattern pattern); /* fields that are numbers of rows are NOBODY */

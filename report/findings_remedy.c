@@ -379,7 +379,8 @@ void report_finding_add_remedy(struct c2_words *words, const struct telling *t)
         break;
     case FINDINGS_CAPACITY:
         if (t->of->moved)
-            c2_say(words, "move less: take elements off the end, mark them, or keep them in a ring");
+            c2_say(words,
+                   "move less: take elements off the end, keep them in a ring, or sort indices of them by halves");
         else if (t->of->fuse != ANALYSES_NO_LOOP)
             say_fuse(words, t);
         else
