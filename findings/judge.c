@@ -162,11 +162,13 @@ static bool is_order_of(struct finding *out, const struct findings_input *input,
     return false;
 }
 
-/* The innermost loop that has more than a few rounds; of a window the lines stay, whatever its order. */
+/* The innermost loop that has more than a few rounds; of a window the lines stay, whatever its order. Loops of functions
+ * that call each other can be around one another. */
 static struct findings_inner inner_of(const struct findings_input *input, uint32_t loop)
 {
     struct findings_inner inner = {loop, 0};
-    while (inner.loop != ANALYSES_NO_LOOP && findings_rounds(input, inner.loop) <= FEW_ROUNDS) {
+    while (inner.loop != ANALYSES_NO_LOOP && inner.depth < EXCERPTS_DEPTH &&
+           findings_rounds(input, inner.loop) <= FEW_ROUNDS) {
         inner.loop = analyses_loop_around(input->excerpts, inner.loop);
         inner.depth++;
     }

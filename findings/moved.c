@@ -82,7 +82,7 @@ static void go_around(struct stores *stores, struct findings_code *code, const s
             follow_move(stores, code, analyses_access_of(input->excerpts, i, group->object));
 }
 
-static bool moves(const struct findings_input *input, const struct group *group)
+static bool loop_moves(const struct findings_input *input, const struct group *group)
 {
     struct stores stores = {.all = 0};
     struct findings_code code;
@@ -113,5 +113,5 @@ bool findings_is_moved(const struct findings_input *input, const struct group *g
     if (!input->symbols || !group->access || !findings_step(group->access, 0, &step) ||
         llabs(step) >= (int64_t)C2_PAGE_BYTES)
         return false;
-    return loader_is_system_code(input->symbols, pc) ? library_moves(input, group) : moves(input, group);
+    return loader_is_system_code(input->symbols, pc) ? library_moves(input, group) : loop_moves(input, group);
 }
