@@ -162,8 +162,8 @@ static bool is_order_of(struct finding *out, const struct findings_input *input,
     return false;
 }
 
-/* The innermost loop that has more than a few rounds; of a window the lines stay, whatever its order. Loops of functions
- * that call each other can be around one another. */
+/* The innermost loop that has more than a few rounds; of a window the lines stay, whatever its order. Loops of
+ * functions that call each other can be around one another. */
 static struct findings_inner inner_of(const struct findings_input *input, uint32_t loop)
 {
     struct findings_inner inner = {loop, 0};
