@@ -5,6 +5,8 @@
 #ifndef C2_SYSCALLS_ATTRIBUTES_PRIV_H
 #define C2_SYSCALLS_ATTRIBUTES_PRIV_H
 
+#include <time.h>
+
 #include "base/base.h"
 
 struct stat;
@@ -21,7 +23,7 @@ struct attributes {
     uint32_t count, room;
     struct inodes *directories;
     struct inodes *times;           /* of files that the run has changed (filetimes.c) */
-    uint64_t host_start;            /* the host's clock at the start, seconds: files that are newer are no inputs */
+    struct timespec host_start;     /* the host's clock at the start: files that are newer are no inputs */
     uint32_t host_user, host_group; /* the user of c2emu: to the guest, its own */
 };
 

@@ -58,13 +58,11 @@ static uint64_t filetimes_clock(const struct syscalls *kernel)
 
 enum c2_status filetimes_create(struct syscalls *kernel, struct c2_error *err)
 {
-    struct timespec now = {0};
     const enum c2_status status = inodes_create(&kernel->attributes.times, sizeof(struct own_times), "times of files",
                                                 err);
     if (status != C2_OK)
         return status;
-    clock_gettime(CLOCK_REALTIME, &now);
-    kernel->attributes.host_start = (uint64_t)now.tv_sec;
+    clock_gettime(CLOCK_REALTIME, &kernel->attributes.host_start);
     return inodes_add(kernel->attributes.times, UINT64_MAX, UINT64_MAX) == 0 ? C2_OK
                                                                              : c2_fail_memory(err, "times of files");
 }
@@ -201,13 +199,18 @@ void filetimes_show_extended(const struct syscalls *kernel, uint64_t device, uin
     }
 }
 
+static bool is_before(const struct timespec *one, const struct timespec *other)
+{
+    return one->tv_sec < other->tv_sec || (one->tv_sec == other->tv_sec && one->tv_nsec < other->tv_nsec);
+}
+
 /* A file that has changed since the run began is no input: by others, or by the guest in a way that is not seen. */
 void filetimes_looked(struct syscalls *kernel, unsigned mode, uint64_t device, uint64_t inode,
                       const struct timespec *written)
 {
     const uint64_t seconds = (uint64_t)written->tv_sec;
     if (!S_ISREG(mode) || written->tv_sec < 0 || seconds < kernel->boot_seconds ||
-        seconds >= kernel->attributes.host_start)
+        is_before(&kernel->attributes.host_start, written))
         return;
     const struct own_times *own = find_own(kernel, device, inode);
     const uint64_t ns = (seconds - kernel->boot_seconds) * KERNEL_NS + (uint64_t)written->tv_nsec;
