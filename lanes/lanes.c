@@ -87,7 +87,7 @@ void lanes_destroy(struct lanes *lanes)
 }
 
 /* Of several lanes it is said which one has failed. */
-static enum c2_status consume_one(const struct lanes *lanes, unsigned i, const struct stream_batch *batch,
+static enum c2_status consume_one(struct lanes *lanes, unsigned i, const struct stream_batch *batch,
                                   struct c2_error *err)
 {
     char text[MMU_PLACEMENT_TEXT];
@@ -97,6 +97,7 @@ static enum c2_status consume_one(const struct lanes *lanes, unsigned i, const s
     enum c2_status status = lane_consume(lanes->list[i].lane, batch, &why);
     if (status == C2_OK)
         return C2_OK;
+    lanes->list[i].failed = true;
     const char *name = lanes->list[i].config.name;
     if (!name)
         name = mmu_placement_text(text, sizeof text, mmu_replica_config(lane_memory(lanes->list[i].lane)));
@@ -169,6 +170,14 @@ const struct lane *lanes_at(const struct lanes *lanes, unsigned i)
 }
 
 unsigned lanes_count(const struct lanes *lanes) { return lanes->count; }
+
+unsigned lanes_failed(const struct lanes *lanes)
+{
+    unsigned i = 0;
+    while (i < lanes->count && !lanes->list[i].failed)
+        i++;
+    return i;
+}
 
 bool lanes_compare(const struct lanes *lanes)
 {

@@ -65,9 +65,20 @@ struct lanes;
  * that has no memory for that many is C2_ERR_NO_MEMORY. */
 enum c2_status lanes_create(struct lanes **out, const struct lane_config *configs, unsigned count,
                             struct c2_error *err);
-/* Before the first batch: those that share and can do follow others, and are in no group any more. threads: for all. */
-enum c2_status lanes_share(struct lanes *lanes, unsigned threads, struct c2_error *err);
+/* Before the first batch: those that share and can do follow others, and are in no group any more; if there are
+ * `least` of them, else none does. threads: for all. */
+enum c2_status lanes_share(struct lanes *lanes, unsigned least, unsigned threads, struct c2_error *err);
 unsigned lanes_follower_count(const struct lanes *lanes);
+/* While no group eats: how many followers have departed so far, in *departed. */
+enum c2_status lanes_look(struct lanes *lanes, unsigned *departed, struct c2_error *err);
+bool lanes_unplaced(const struct lanes *lanes); /* likewise: a follower will fail when it is simulated by itself */
+/* Likewise: nothing is shared any more. Those that followed are made anew, each by itself; the groups are theirs alone
+ * until lanes_rejoin(), and are to get all of the stream so far. */
+enum c2_status lanes_part(struct lanes *lanes, struct c2_error *err);
+void lanes_rejoin(struct lanes *lanes);
+/* The first that has failed; what follows it, and those that follow others, may have to fail, too. None has: their
+ * number. */
+unsigned lanes_failed(const struct lanes *lanes);
 /* Once finished: how many could not follow to the end, and have no results. They are made anew, each by itself; the
  * groups are theirs alone, get the whole stream, and are finished once more. */
 unsigned lanes_departed(const struct lanes *lanes);

@@ -15,9 +15,10 @@ struct lanes {
         unsigned leader; /* the member that it follows, which is its own leader; or itself */
         unsigned followers;
         bool again; /* it has departed, and was made anew */
+        bool failed;
     } * list;
     struct lanes_group {
-        const struct lanes *lanes;
+        struct lanes *lanes;
         unsigned first, count; /* in the list */
         unsigned batches;      /* that it has got, modulo 2^32 */
     } * groups;

@@ -7,7 +7,8 @@
  *   so the leader is the last to take a line from them, by which all would have to depart. A follower is in no group:
  *   its leader gives it what it needs. One that departs has no results. Those are made anew when the others are
  *   finished, as groups of their own, and get all of the stream once more: so lanes share only where the stream can be
- *   had again.
+ *   had again. Or all followers are made anew while the stream goes on, get what has been of it, and are fed like any
+ *   other from there on.
  *
  * Invariants
  *   A lane's results are those that it has alone, whether it has followed, or has begun again.
@@ -91,7 +92,23 @@ static enum c2_status share_begin(struct lanes *lanes, unsigned leader, unsigned
     return sim_share(lane_simulator(lanes->list[leader].lane), followers, count, threads, err);
 }
 
-enum c2_status lanes_share(struct lanes *lanes, unsigned threads, struct c2_error *err)
+unsigned lanes_follower_count(const struct lanes *lanes)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < lanes->count; i++)
+        count += lanes->list[i].leader != i;
+    return count;
+}
+
+static void share_nothing(struct lanes *lanes)
+{
+    for (unsigned i = 0; i < lanes->count; i++) {
+        lanes->list[i].leader = i;
+        lanes->list[i].followers = 0;
+    }
+}
+
+enum c2_status lanes_share(struct lanes *lanes, unsigned least, unsigned threads, struct c2_error *err)
 {
     unsigned *order = c2_calloc(lanes->count, sizeof *order);
     enum c2_status status = C2_OK;
@@ -99,20 +116,14 @@ enum c2_status lanes_share(struct lanes *lanes, unsigned threads, struct c2_erro
         return c2_fail_memory(err, "machines that share");
     share_find_leaders(lanes, order);
     c2_free(order);
+    if (lanes_follower_count(lanes) < least)
+        share_nothing(lanes);
     share_leave_groups(lanes);
     /* a thread each for the groups, and what is left for those that follow; one if there are two at all */
     const unsigned rest = threads > lanes->group_count ? threads - lanes->group_count : threads > 1;
     for (unsigned i = 0; i < lanes->group_count && status == C2_OK; i++)
         status = share_begin(lanes, lanes->groups[i].first, rest, err);
     return status;
-}
-
-unsigned lanes_follower_count(const struct lanes *lanes)
-{
-    unsigned count = 0;
-    for (unsigned i = 0; i < lanes->count; i++)
-        count += lanes->list[i].leader != i;
-    return count;
 }
 
 void lanes_share_end(struct lanes *lanes)
@@ -135,6 +146,17 @@ unsigned lanes_departed(const struct lanes *lanes)
     return count;
 }
 
+/* A lane of its own, that has got nothing so far. */
+static enum c2_status share_make_anew(struct lanes *lanes, unsigned i, struct c2_error *err)
+{
+    struct lanes_member *member = &lanes->list[i];
+    lane_destroy(member->lane);
+    member->leader = i;
+    enum c2_status status = lane_create(&member->lane, &member->config, err);
+    lanes->groups[lanes->group_count++] = (struct lanes_group){lanes, i, 1, 0};
+    return status;
+}
+
 enum c2_status lanes_begin_again(struct lanes *lanes, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
@@ -144,11 +166,60 @@ enum c2_status lanes_begin_again(struct lanes *lanes, struct c2_error *err)
         struct lanes_member *member = &lanes->list[i];
         if (!lanes_has_departed(lanes, i))
             continue;
-        lane_destroy(member->lane);
-        member->leader = i;
         member->again = true;
-        status = lane_create(&member->lane, &member->config, err);
-        lanes->groups[lanes->group_count++] = (struct lanes_group){lanes, i, 1, 0};
+        status = share_make_anew(lanes, i, err);
     }
     return status;
+}
+
+/* ------------------------------------------------------------------ while a stream goes on */
+
+enum c2_status lanes_look(struct lanes *lanes, unsigned *departed, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (unsigned i = 0; i < lanes->count && status == C2_OK; i++)
+        if (lanes->list[i].followers != 0)
+            status = sim_share_look(lane_simulator(lanes->list[i].lane), err);
+    *departed = lanes_departed(lanes);
+    return status;
+}
+
+bool lanes_unplaced(const struct lanes *lanes)
+{
+    bool unplaced = false;
+    for (unsigned i = 0; i < lanes->count; i++)
+        unplaced |= lanes->list[i].leader != i && sim_unplaced(lane_sim(lanes->list[i].lane));
+    return unplaced;
+}
+
+/* One that has failed is good for destroy alone, and its followers are no longer its own. */
+static enum c2_status share_leave(struct lanes_member *leader, struct c2_error *err)
+{
+    struct sim *sim = lane_simulator(leader->lane);
+    leader->followers = 0;
+    if (!leader->failed)
+        return sim_share_leave(sim, leader->config.apart, err);
+    sim_share_end(sim);
+    return C2_OK;
+}
+
+enum c2_status lanes_part(struct lanes *lanes, struct c2_error *err)
+{
+    C2_ASSERT(!lanes_compare(lanes) && !lanes->begun_again);
+    enum c2_status status = C2_OK;
+    for (unsigned i = 0; i < lanes->count && status == C2_OK; i++)
+        if (lanes->list[i].followers != 0)
+            status = share_leave(&lanes->list[i], err);
+    lanes->group_count = 0;
+    for (unsigned i = 0; i < lanes->count && status == C2_OK; i++)
+        if (lanes->list[i].leader != i)
+            status = share_make_anew(lanes, i, err);
+    return status;
+}
+
+void lanes_rejoin(struct lanes *lanes)
+{
+    for (unsigned i = 0; i < lanes->count; i++)
+        lanes->groups[i] = (struct lanes_group){lanes, i, 1, 0};
+    lanes->group_count = lanes->count;
 }

@@ -303,6 +303,8 @@ static enum c2_status run_before_fork(void *self, struct c2_error *err)
 {
     struct run *run = self;
     enum c2_status status = run->simulation.writer ? session_simulation_catch_up(&run->simulation, err) : C2_OK;
+    if (status == C2_OK && !run->unfollowed)
+        status = session_sharing_end(&run->simulation, err); /* there are two streams from here on */
     fflush(NULL);
     stream_rings_pause();
     if (status == C2_OK && run->simulation.lanes && !run->unfollowed)

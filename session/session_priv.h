@@ -214,6 +214,8 @@ struct session_simulation {
     const struct session_plan *plan;    /* of the lanes */
     const char *beside[ANALYSES_KINDS]; /* analyses of the lanes behind the first */
     struct stream_ring *ring;
+    unsigned threads;                /* for the lanes */
+    struct session_sharing *sharing; /* between lanes, while it lasts; NULL: none */
     struct stream_writer *writer;
     struct teach_csim *csim;            /* of `c2emu csim`, lent; else NULL */
     struct session_saver *saver;        /* --checkpoint; else NULL */
@@ -246,6 +248,15 @@ struct session_source {
 enum c2_status session_simulation_play(struct session_simulation *s, const struct session_plan *plan,
                                        const struct session_options *options, const struct session_source *source,
                                        struct c2_error *err);
+/* The ring that feeds the lanes' groups; there is none so far. */
+enum c2_status session_simulation_feed(struct session_simulation *s, struct c2_error *err);
+/* To them, and all is eaten when this returns. */
+enum c2_status session_simulation_play_all(struct session_simulation *s, const struct session_source *source,
+                                           struct c2_error *err);
+/* Lanes that have departed get all of the stream once more. All are finished. */
+enum c2_status session_simulation_again(struct session_simulation *s, const struct session_source *source,
+                                        struct c2_error *err);
+void session_simulation_tell_shared(const struct session_simulation *s, unsigned followers, unsigned again);
 /* The program is in memory, and has not run. */
 enum c2_status session_simulation_loaded(struct session_simulation *s, const struct loader_image *image,
                                          struct c2_error *err);
@@ -256,6 +267,23 @@ void session_simulation_end_early(struct session_simulation *s);
 /* Everything recorded is in the counts when this returns. */
 enum c2_status session_simulation_settle(struct session_simulation *s, struct c2_error *err);
 void session_simulation_release(struct session_simulation *s); /* the last user of the memory is gone */
+
+/* ------------------------------------------------------------------ sharing.c: machines that share, in a run */
+#define SESSION_FOLLOWERS 2u /* as many are worth what it takes to keep the stream */
+/* NULL: what is planned cannot share, or there is no place for the stream. */
+struct session_sharing *session_sharing_create(const struct session_plan *plan, const struct session_options *options);
+enum c2_status session_sharing_begin(struct session_sharing *sharing, const struct stream_blocks *blocks,
+                                     struct c2_error *err);
+void session_sharing_destroy(struct session_sharing *sharing); /* takes NULL */
+/* Before lanes get a batch; behind that, and when all is eaten: what was said then is `status`. */
+enum c2_status session_sharing_keep(struct session_sharing *sharing, const struct stream_batch *batch,
+                                    struct c2_error *err);
+enum c2_status session_sharing_taken(struct session_simulation *s, enum c2_status status, struct c2_error *err);
+enum c2_status session_sharing_drained(struct session_simulation *s, enum c2_status status, struct c2_error *err);
+/* From now on nothing is shared; nothing was, that is no failure. */
+enum c2_status session_sharing_end(struct session_simulation *s, struct c2_error *err);
+/* The lanes are finished. */
+enum c2_status session_sharing_finish(struct session_simulation *s, struct c2_error *err);
 
 /* ------------------------------------------------------------------ describe.c: from lanes to reports
  * report has what its caller knows of the run (command, end, clock, instructions, phases, lost pages, placement); the

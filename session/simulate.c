@@ -9,6 +9,7 @@
  *   no thread waits for another but where a lane could fail (stream_writer_change).
  *   Without a simulation there is no stream, but where the placement is to be known.
  */
+#include <limits.h>
 #include <sched.h>
 
 #include "session/checkpoint_priv.h"
@@ -29,7 +30,11 @@ static enum c2_status simulate_consume(void *self, const struct stream_batch *ba
         status = simulate_take(teach_csim_sink(s->csim), batch, err);
     if (status == C2_OK && s->recorder)
         status = simulate_take(stream_recorder_sink(s->recorder), batch, err);
-    return status == C2_OK && s->ring ? simulate_take(stream_ring_sink(s->ring), batch, err) : status;
+    if (status == C2_OK && s->sharing)
+        status = session_sharing_keep(s->sharing, batch, err);
+    if (status == C2_OK && s->ring)
+        status = simulate_take(stream_ring_sink(s->ring), batch, err);
+    return s->sharing ? session_sharing_taken(s, status, err) : status;
 }
 
 static enum c2_status simulate_drain(void *self, struct c2_error *err)
@@ -38,7 +43,8 @@ static enum c2_status simulate_drain(void *self, struct c2_error *err)
     if (!s->ring)
         return C2_OK;
     const struct stream_sink ring = stream_ring_sink(s->ring);
-    return ring.drain(ring.self, err);
+    const enum c2_status status = ring.drain(ring.self, err);
+    return s->sharing ? session_sharing_drained(s, status, err) : status;
 }
 
 /* --jobs; else the host's processors, those that this process may use. */
@@ -50,7 +56,7 @@ static unsigned thread_count(const struct session_options *options)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
 }
 
-static enum c2_status make_ring(struct session_simulation *s, unsigned threads, struct c2_error *err)
+enum c2_status session_simulation_feed(struct session_simulation *s, struct c2_error *err)
 {
     const unsigned count = lanes_group_count(s->lanes);
     struct stream_sink *groups = c2_calloc(count, sizeof *groups);
@@ -58,7 +64,7 @@ static enum c2_status make_ring(struct session_simulation *s, unsigned threads, 
         return c2_fail_memory(err, "the ring of batches");
     for (unsigned i = 0; i < count; i++)
         groups[i] = lanes_sink(s->lanes, i);
-    enum c2_status status = stream_ring_create(&s->ring, groups, count, threads, "c2emu machines", err);
+    enum c2_status status = stream_ring_create(&s->ring, groups, count, s->threads, "c2emu machines", err);
     c2_free(groups);
     return status;
 }
@@ -85,7 +91,7 @@ static enum c2_status end_temporary(struct session_simulation *s, struct c2_erro
 
 static struct stream_sink sink_of(struct session_simulation *s)
 {
-    if (s->ring && !s->recorder && !s->saver)
+    if (s->ring && !s->recorder && !s->saver && !s->sharing)
         return stream_ring_sink(s->ring);
     return (struct stream_sink){s, simulate_consume, simulate_drain};
 }
@@ -170,14 +176,16 @@ static struct lane_config lane_of(const struct session_simulation *s, const stru
                                 .name = lane->name};
 }
 
-/* And the threads for them: one a lane as far as they go, then a second one for classes. again: the stream can be had
- * once more, so lanes may share what they simulate alike. */
+#define NO_FOLLOWERS UINT_MAX
+
+/* And the threads for them: one a lane as far as they go, then a second one for classes. least: where the stream can be
+ * had once more, so many followers are worth while; else NO_FOLLOWERS. */
 static enum c2_status make_lanes(struct session_simulation *s, const struct session_plan *plan,
                                  const struct session_options *options, const struct stream_blocks *blocks,
-                                 const bool again, struct c2_error *err)
+                                 unsigned least, struct c2_error *err)
 {
-    const bool against = options->analyses[ANALYSIS_against];
-    const unsigned threads = thread_count(options);
+    const bool against = options->analyses[ANALYSIS_against], shares = least != NO_FOLLOWERS;
+    const unsigned threads = s->threads = thread_count(options);
     C2_ASSERT(plan->count == 1 || !against);
     s->plan = plan;
     struct lane_config *configs = c2_calloc(plan->count + 1, sizeof *configs);
@@ -187,7 +195,7 @@ static enum c2_status make_lanes(struct session_simulation *s, const struct sess
     for (unsigned i = 0; i < plan->count; i++) {
         configs[i] = lane_of(s, plan, i, options, blocks);
         configs[i].apart = plan->count + i < threads;
-        configs[i].shares = again;
+        configs[i].shares = shares;
     }
     configs[0].retired = s->retired;
     if (against) { /* there is one lane else */
@@ -197,9 +205,23 @@ static enum c2_status make_lanes(struct session_simulation *s, const struct sess
     }
     enum c2_status status = lanes_create(&s->lanes, configs, plan->count + (against ? 1 : 0), err);
     c2_free(configs);
-    if (status == C2_OK && again)
-        status = lanes_share(s->lanes, threads, err);
-    return status == C2_OK ? make_ring(s, threads, err) : status;
+    if (status == C2_OK && shares)
+        status = lanes_share(s->lanes, least, threads, err);
+    return status == C2_OK ? session_simulation_feed(s, err) : status;
+}
+
+/* Those of a run, which may share while its stream is kept. */
+static enum c2_status make_lanes_of_run(struct session_simulation *s, const struct session_plan *plan,
+                                        const struct session_options *options, struct c2_error *err)
+{
+    struct session_sharing *sharing = session_sharing_create(plan, options);
+    enum c2_status status = make_lanes(s, plan, options, s->blocks, sharing ? SESSION_FOLLOWERS : NO_FOLLOWERS, err);
+    if (status == C2_OK && sharing && lanes_follower_count(s->lanes) != 0)
+        status = session_sharing_begin(sharing, s->blocks, err);
+    else
+        session_sharing_destroy(sharing), sharing = NULL;
+    s->sharing = sharing;
+    return status;
 }
 
 /* Where the engine asks the page tables nothing needs the host's rights; but where they are enforced all the same
@@ -231,7 +253,7 @@ enum c2_status session_simulation_start(struct session_simulation *s, const stru
     if (status == C2_OK)
         status = stream_blocks_create(&s->blocks, err);
     if (status == C2_OK && needs_lane(plan, options))
-        status = make_lanes(s, plan, options, s->blocks, false, err);
+        status = make_lanes_of_run(s, plan, options, err);
     if (status == C2_OK && (options->advise || options->record))
         status = make_recorder(s, options, to, facts, err);
     if (status == C2_OK && options->checkpoint)
@@ -286,7 +308,9 @@ enum c2_status session_simulation_settle(struct session_simulation *s, struct c2
         status = session_simulation_catch_up(s, err);
     if (status == C2_OK && s->temporary)
         status = end_temporary(s, err);
-    return status == C2_OK && s->lanes ? lanes_finish(s->lanes, err) : status;
+    if (status == C2_OK && s->lanes)
+        status = lanes_finish(s->lanes, err);
+    return status == C2_OK && s->sharing ? session_sharing_finish(s, err) : status;
 }
 
 enum c2_status session_simulation_recorded(struct session_simulation *s, const struct session_facts *facts,
@@ -295,13 +319,33 @@ enum c2_status session_simulation_recorded(struct session_simulation *s, const s
     return stream_recorder_finish(s->recorder, facts->list, facts->count, err);
 }
 
-static enum c2_status play_to_lanes(struct session_simulation *s, const struct session_source *source,
-                                    struct c2_error *err)
+enum c2_status session_simulation_play_all(struct session_simulation *s, const struct session_source *source,
+                                           struct c2_error *err)
 {
     const struct stream_sink sink = stream_ring_sink(s->ring);
     enum c2_status status = source->play(source->self, sink, err);
+    return status == C2_OK ? sink.drain(sink.self, err) : status;
+}
+
+void session_simulation_tell_shared(const struct session_simulation *s, unsigned followers, unsigned again)
+{
+    if (followers != 0)
+        fprintf(stderr, "c2emu: %u of %u machines had L1 and TLBs of another one; %u of them were simulated again\n",
+                followers, lanes_count(s->lanes), again);
+}
+
+enum c2_status session_simulation_again(struct session_simulation *s, const struct session_source *source,
+                                        struct c2_error *err)
+{
+    if (lanes_departed(s->lanes) == 0)
+        return C2_OK;
+    stream_ring_destroy(s->ring);
+    s->ring = NULL;
+    enum c2_status status = lanes_begin_again(s->lanes, err);
     if (status == C2_OK)
-        status = sink.drain(sink.self, err);
+        status = session_simulation_feed(s, err);
+    if (status == C2_OK)
+        status = session_simulation_play_all(s, source, err);
     return status == C2_OK ? lanes_finish(s->lanes, err) : status;
 }
 
@@ -309,22 +353,15 @@ enum c2_status session_simulation_play(struct session_simulation *s, const struc
                                        const struct session_options *options, const struct session_source *source,
                                        struct c2_error *err)
 {
-    enum c2_status status = make_lanes(s, plan, options, source->blocks, true, err);
+    enum c2_status status = make_lanes(s, plan, options, source->blocks, 1, err);
     const unsigned followers = status == C2_OK ? lanes_follower_count(s->lanes) : 0;
     if (status == C2_OK)
-        status = play_to_lanes(s, source, err);
-    const unsigned departed = status == C2_OK ? lanes_departed(s->lanes) : 0;
-    if (options->stats && followers != 0)
-        fprintf(stderr, "c2emu: %u of %u machines had L1 and TLBs of another one; %u of them were simulated again\n",
-                followers, plan->count, departed);
-    if (departed == 0)
-        return status;
-    stream_ring_destroy(s->ring);
-    s->ring = NULL;
-    status = lanes_begin_again(s->lanes, err);
+        status = session_simulation_play_all(s, source, err);
     if (status == C2_OK)
-        status = make_ring(s, thread_count(options), err);
-    return status == C2_OK ? play_to_lanes(s, source, err) : status;
+        status = lanes_finish(s->lanes, err);
+    if (status == C2_OK && options->stats)
+        session_simulation_tell_shared(s, followers, lanes_departed(s->lanes));
+    return status == C2_OK ? session_simulation_again(s, source, err) : status;
 }
 
 void session_simulation_release(struct session_simulation *s)
@@ -337,6 +374,7 @@ void session_simulation_release(struct session_simulation *s)
     session_saver_destroy(s->saver);
     if (s->leaves_symbols && s->lanes) /* nothing eats any more, as it may where a run has failed */
         lanes_retire(s->lanes);
+    session_sharing_destroy(s->sharing);
     lanes_destroy(s->lanes);
     stream_recording_close(s->recording);
     if (s->temporary)

@@ -101,6 +101,7 @@ enum c2_status sim_share(struct sim *leader, struct sim *const *followers, uint3
         followers[i]->leader = leader;
         followers[i]->at = i;
         leader->places |= !!followers[i]->group_of;
+        leader->changes |= !!followers[i]->group_of;
         caches_follow(followers[i]->caches);
     }
     return sim_classifier_share(leader, threads, err);
@@ -113,12 +114,39 @@ void sim_share_end(struct sim *leader)
     stream_ring_destroy(leader->classifier.ring);
     leader->classifier.ring = NULL;
     leader->follower_count = 0;
-    leader->places = false;
+    leader->places = leader->changes = false;
     c2_free(leader->followers);
     leader->followers = NULL;
 }
 
 bool sim_departed(const struct sim *sim) { return sim->departed; }
+bool sim_unplaced(const struct sim *sim) { return sim->unplaced; }
+
+/* Those who have to depart by what the leader's first stage has found do. */
+static void part_with(struct sim *sim)
+{
+    if (sim->follower_count != 0 && caches_first_lost(sim->caches))
+        sim_share_depart(sim);
+    for (uint32_t i = 0; i < sim->follower_count; i++)
+        sim->followers[i]->departed |= sim->followers[i]->misplaced;
+}
+
+enum c2_status sim_share_look(struct sim *leader, struct c2_error *err)
+{
+    enum c2_status status = leader->follower_count != 0 ? sim_classifier_settle(leader, err) : C2_OK;
+    if (status == C2_OK)
+        part_with(leader);
+    return status;
+}
+
+/* That there were followers stays: what is said of a miss is as long as before. */
+enum c2_status sim_share_leave(struct sim *leader, bool apart, struct c2_error *err)
+{
+    enum c2_status status = sim_classifier_settle(leader, err);
+    leader->follower_count = 0;
+    leader->places = leader->changes = false;
+    return status == C2_OK && leader->classifier.event_log ? sim_classifier_share(leader, apart, err) : status;
+}
 
 void sim_share_depart(struct sim *sim)
 {
@@ -213,17 +241,18 @@ void sim_share_page(struct sim *sim, const struct sim_page *page, struct guest_v
         caches_note_placed(sim->caches, page->slot, first, sim->follower_count);
 }
 
-/* One that fails would fail by itself, too. */
+/* One that fails would fail by itself, too. The memory of one that has departed goes on: what it has left is asked for
+ * as long as the others go on. */
 void sim_share_change(struct sim *sim, enum stream_mark mark, const uint64_t *words, uint32_t count)
 {
     struct c2_error ignored;
     for (uint32_t i = 0; i < sim->follower_count; i++) {
         struct sim *follower = sim->followers[i];
         const struct sim_translation *translation = &follower->translation;
-        if (!follower->group_of || follower->misplaced)
+        if (!follower->group_of || follower->unplaced)
             continue;
-        const enum c2_status status = translation->change(translation->self, mark, words, count, &ignored);
-        follower->misplaced = status != C2_OK || follower->forgotten != sim->forgotten;
+        follower->unplaced = translation->change(translation->self, mark, words, count, &ignored) != C2_OK;
+        follower->misplaced |= follower->unplaced || follower->forgotten != sim->forgotten;
     }
 }
 
@@ -273,10 +302,7 @@ static enum c2_status share_all(struct sim *sim, enum share_what what, enum stre
                                 struct c2_error *err)
 {
     enum c2_status status = C2_OK;
-    if (sim->follower_count != 0 && caches_first_lost(sim->caches))
-        sim_share_depart(sim);
-    for (uint32_t i = 0; i < sim->follower_count; i++)
-        sim->followers[i]->departed |= sim->followers[i]->misplaced;
+    part_with(sim);
     for (uint32_t i = 0; i < sim->follower_count && status == C2_OK; i++)
         if (!sim->followers[i]->departed)
             status = follow(sim->followers[i], what, next, words, err);

@@ -361,7 +361,7 @@ enum c2_status sim_memory_mark(struct sim *sim, uint64_t header, const uint64_t 
     enum c2_status status = translation->change(translation->self, (enum stream_mark)stream_header_insns(header), words,
                                                 stream_header_slots(header), err);
     sim_cores_changed(sim);
-    if (C2_UNLIKELY(sim->places))
+    if (C2_UNLIKELY(sim->changes))
         sim_share_change(sim, (enum stream_mark)stream_header_insns(header), words, stream_header_slots(header));
     return status;
 }

@@ -393,7 +393,13 @@ enum c2_status sim_follow_placed(struct sim *follower, struct c2_error *err);
  * sim_share_end(). A follower is finished behind its leader. */
 enum c2_status sim_share(struct sim *leader, struct sim *const *followers, uint32_t count, unsigned threads,
                          struct c2_error *err);
-void sim_share_end(struct sim *leader); /* also of one that has no followers */
+void sim_share_end(struct sim *leader);   /* also of one that has no followers */
+bool sim_unplaced(const struct sim *sim); /* between two batches of its leader: its memory has failed */
+/* Between two batches: all that the leader has said is heard, so that sim_departed() of its followers is up to date. */
+enum c2_status sim_share_look(struct sim *leader, struct c2_error *err);
+/* Likewise: the leader goes on by itself, with a thread of its own for classes, if it may have one; its followers are
+ * good for destroy. */
+enum c2_status sim_share_leave(struct sim *leader, bool apart, struct c2_error *err);
 /* It could not follow to the end: nothing of it is to be used but sim_destroy(). */
 bool sim_departed(const struct sim *sim);
 

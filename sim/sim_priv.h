@@ -286,11 +286,13 @@ struct sim {
     const struct sim *leader;
     bool departed; /* it cannot follow any more, and its counts are worth nothing */
     /* Where followers have placements of their own. The thread of the leader's first stage has these: */
-    bool places;             /* of the leader: there is one */
+    bool places;             /* of the leader: there is one that has not departed; */
+    bool changes;            /* there is one */
     uint32_t placed_groups;  /* of the leader: of lines, so far */
     struct c2_map *group_of; /* of such a follower: by physical page; NULL: its placement is the leader's */
     uint32_t at;             /* of a follower: among the leader's */
     bool misplaced;          /* it has another page where the leader has one */
+    bool unplaced;           /* its memory could not change as the guest's did */
     uint64_t forgotten;      /* a digest of what sim_forget() was notified of */
 
     struct sim_core core; /* the first one; mostly the only one */

@@ -419,5 +419,12 @@ enum c2_status stream_marks_take(struct stream_marks *marks, uint32_t mark, cons
 
 /* A file without a name in TMPDIR, else in /tmp, to write and to read. */
 enum c2_status stream_temporary(FILE **out, struct c2_error *err);
+/* The same, of so many bytes at most, and no more than the host has room for: it is full then, and what is written from
+ * there on is kept in memory. Writing goes on behind all that was written. The file is lent until destroy. */
+struct stream_scratch;
+enum c2_status stream_scratch_create(struct stream_scratch **out, uint64_t limit, struct c2_error *err);
+FILE *stream_scratch_file(struct stream_scratch *scratch);
+bool stream_scratch_full(const struct stream_scratch *scratch); /* as far as what was written has left stdio's buffer */
+void stream_scratch_destroy(struct stream_scratch *scratch);    /* takes NULL */
 
 #endif

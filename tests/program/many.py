@@ -7,6 +7,8 @@ threads   the same bytes for any number of threads: of machines side by side, an
 loaded    the same for 1 to 8 threads on a host whose processors are wanted by others
 named     how many threads of which kind --jobs makes, in the host's eyes
 replayed  a recorded run gives the report of the live one
+shared    machines of a run that share what they simulate alike give the report that they give where nothing can be kept
+          to share: one that departs, a fork, a temporary file that is full; what --stats says of them
 compared  least, quartiles, most, what changes most and where the first lies, worked out again from the lanes; which
           rows the text has
 ends      where memory ends in one of them: the run ends at the same page, with the same words, whatever threads
@@ -18,6 +20,7 @@ refused   bad values: nothing is run, no file is left
 import csv
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -218,6 +221,61 @@ def replayed():
     done()
 
 
+# ---------------------------------------------------------------- shared
+
+SEEDS = ["-m", "teach", "--pages", "random", "--vary", "pages.seed=1..4"]
+TAKES = ["-m", "teach", "--set", "L2.inclusion=inclusive", "--set", "L3.slices=1", "--set", "L3.hash=none"]
+# (program, options, of --stats: how many follow and how many are simulated again, bytes of a file)
+SHARED = [
+    ([MATMUL], SEEDS, (3, 0), None),
+    ([MATMUL], SEEDS + ["--no-attribution"], (3, 0), None),
+    ([CHASE], TAKES + ["--vary", "L2.size=8K,16K,32K,64K"], (2, 2), None),
+    ([MATMUL], ["-m", "teach", "-m", "c2sim", "--vary", "L3.ways=8,16,4"], (4, 0), None),
+    ([MATMUL], ["-m", "teach", "--vary", "L2.ways=4,8"], None, None),
+    ([MATMUL], ["-m", "teach", "--vary", "L1D.ways=1,2,4"], None, None),
+    (["/bin/gzip", "-c", "numbers"], SEEDS, (3, 3), 2048),
+    ([REGIONS], SEEDS + ["--requests", "yes"], (3, 0), None),
+    (["/bin/sh", "-c", "%s; :" % CHASE], SEEDS + ["--follow", "sh"], (3, 3), None),
+]
+SAID = "L1 and TLBs of another one; %d of them were simulated again"
+
+
+def lanes_of(options, program, limit=None, directory=None):
+    """What --stats says of the machines, and the report."""
+    command = [EMULATOR, "-q", "--stats", "--json-full", "/dev/stdout"] + options + program
+    bounded = (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))) if limit else None
+    env = dict(os.environ, TMPDIR=directory) if directory else None
+    result = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            preexec_fn=bounded, env=env, check=False)
+    equal(result.returncode, 0, "exit status of " + " ".join(options))
+    return [line for line in result.stderr.decode().splitlines() if " machines had " in line], result.stdout
+
+
+def shared():
+    with tempfile.TemporaryDirectory() as directory:
+        os.chdir(directory)
+        with open("numbers", "w") as numbers:
+            numbers.write("".join("%d\n" % (i * i) for i in range(5000)))
+        shared_in()
+        os.chdir("/")
+    done()
+
+
+def shared_in():
+    for program, options, followed, limit in SHARED:
+        what = " ".join(options)
+        said, report = lanes_of(options, program, limit)
+        equal([line.split(" machines had ")[1] for line in said],
+              [SAID % followed[1]] if followed else [], what + ": what --stats says")
+        if followed:
+            equal(said[0].split(" of ")[0], "c2emu: %d" % followed[0], what + ": how many follow")
+        for jobs in ("1", "3", "8"):
+            check(lanes_of(options + ["--jobs", jobs], program, limit) == (said, report), "%s --jobs %s" % (what, jobs))
+        said, apart = lanes_of(options, program, directory="/does/not/exist")
+        equal(said, [], what + ": there is no place to keep the stream")
+        check(apart == report, what + ": another report where nothing is shared")
+
+
 # ---------------------------------------------------------------- compared
 
 def rank(values, quarter):
@@ -386,5 +444,5 @@ def refused():
 
 
 PARTS = {"alone": alone, "threads": threads, "stages": stages, "loaded": loaded, "named": named, "replayed": replayed,
-         "compared": compared, "ends": ends, "seen": seen, "csv": as_csv, "refused": refused}
+         "shared": shared, "compared": compared, "ends": ends, "seen": seen, "csv": as_csv, "refused": refused}
 PARTS[sys.argv[1]]()

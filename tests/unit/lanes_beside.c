@@ -3,8 +3,8 @@
  * Lanes side by side: whatever machines, placements and seeds they have, and however many host threads feed them, each
  * counts what it counts alone, its profile included, for which all read the same file's names; and where memory ends in
  * one, the same lane fails at the same change. Lanes of random machines that may share what they simulate alike count
- * what they count alone, too, whether they can follow to the end or begin again. The program is this one, as far as
- * names go.
+ * what they count alone, too, whether they can follow to the end, begin again, or part while the stream goes on. The
+ * program is this one, as far as names go.
  */
 #include <elf.h>
 #include <link.h>
@@ -409,7 +409,7 @@ static void share(struct run *run, const struct lane_config *configs, unsigned t
 {
     struct lanes *lanes;
     assert_int_equal(lanes_create(&lanes, configs, LANES, NULL), C2_OK);
-    assert_int_equal(lanes_share(lanes, threads, NULL), C2_OK);
+    assert_int_equal(lanes_share(lanes, 1, threads, NULL), C2_OK);
     run->followers = lanes_follower_count(lanes);
     assert_int_equal(lanes_group_count(lanes) + run->followers, LANES);
     feed(run, lanes, threads, program);
@@ -420,6 +420,78 @@ static void share(struct run *run, const struct lane_config *configs, unsigned t
         feed(run, lanes, threads, program);
         assert_int_equal(lanes_departed(lanes), 0);
     }
+    take_results(run, lanes, LANES);
+    lanes_destroy(lanes);
+}
+
+/* All batches of a stream, one behind the other. */
+struct kept {
+    struct stream_batch *batches;
+    uint32_t count, room;
+};
+
+static enum c2_status keep(void *self, const struct stream_batch *batch, struct c2_error *err)
+{
+    struct kept *kept = self;
+    (void)err;
+    assert_true(c2_grow((void **)&kept->batches, &kept->room, kept->count, sizeof *kept->batches));
+    struct stream_batch *copy = &kept->batches[kept->count++];
+    copy->tid = batch->tid;
+    copy->used = batch->used;
+    memcpy(copy->words, batch->words, batch->used * sizeof *batch->words);
+    return C2_OK;
+}
+
+static enum c2_status nothing_to_drain(void *self, struct c2_error *err)
+{
+    (void)self, (void)err;
+    return C2_OK;
+}
+
+static void keep_stream(struct kept *kept, const struct program *program)
+{
+    struct stream_writer *writer;
+    struct c2_error err;
+    uint32_t failed_at;
+    *kept = (struct kept){.batches = NULL};
+    assert_int_equal(stream_writer_create(&writer, (struct stream_sink){kept, keep, nothing_to_drain}, NULL), C2_OK);
+    assert_int_equal(write_stream(writer, program, &failed_at, &err), C2_OK);
+    stream_writer_destroy(writer);
+}
+
+static enum c2_status feed_kept(struct lanes *lanes, const struct kept *kept, uint32_t from, uint32_t to)
+{
+    enum c2_status status = C2_OK;
+    struct c2_error err;
+    for (unsigned i = 0; i < lanes_group_count(lanes); i++) {
+        const struct stream_sink sink = lanes_sink(lanes, i);
+        for (uint32_t k = from; k < to && status == C2_OK; k++)
+            status = sink.consume(sink.self, &kept->batches[k], &err);
+    }
+    return status;
+}
+
+/* They part behind so many batches. */
+static void part_at(struct run *run, const struct lane_config *configs, unsigned threads, const struct kept *kept,
+                    uint32_t at)
+{
+    struct lanes *lanes;
+    assert_int_equal(lanes_create(&lanes, configs, LANES, NULL), C2_OK);
+    assert_int_equal(lanes_share(lanes, 1, threads, NULL), C2_OK);
+    run->followers = lanes_follower_count(lanes);
+    assert_int_equal(feed_kept(lanes, kept, 0, at), C2_OK);
+    assert_int_equal(lanes_look(lanes, &run->departed, NULL), C2_OK);
+    assert_int_equal(run->departed, lanes_departed(lanes));
+    assert_false(lanes_unplaced(lanes));
+    assert_int_equal(lanes_part(lanes, NULL), C2_OK);
+    assert_int_equal(lanes_group_count(lanes), run->followers);
+    assert_int_equal(lanes_follower_count(lanes), 0);
+    assert_int_equal(feed_kept(lanes, kept, 0, at), C2_OK);
+    lanes_rejoin(lanes);
+    assert_int_equal(lanes_group_count(lanes), LANES);
+    assert_int_equal(feed_kept(lanes, kept, at, kept->count), C2_OK);
+    assert_int_equal(lanes_finish(lanes, NULL), C2_OK);
+    run->status = C2_OK;
     take_results(run, lanes, LANES);
     lanes_destroy(lanes);
 }
@@ -438,14 +510,17 @@ static void sharing_changes_nothing(void **state)
     (void)state;
     static const char *const unattributed[ANALYSES_KINDS] = {[ANALYSIS_profile] = ""};
     static struct caches_machine machines[LANES];
-    static struct run alone, shared;
+    static struct run alone, shared, parted;
     struct lane_config configs[LANES];
     struct stream_blocks *blocks;
-    struct c2_rng rng;
+    struct kept kept;
+    struct c2_rng rng, at;
+    unsigned parted_with = 0;
     unsigned followed[2] = {0}, departed[2] = {0}; /* [whether each has a placement of its own] */
     assert_int_equal(stream_blocks_create(&blocks, NULL), C2_OK);
     const uint32_t block = add_block(blocks), special = add_special_block(blocks);
     c2_rng_init(&rng, 5, "lanes that share");
+    c2_rng_init(&at, 5, "lanes that part");
     for (unsigned round = 0; round < SHARED_ROUNDS; round++) {
         make_machines(machines, configs, blocks);
         draw_machines(machines, &rng, round % 8 == 5);
@@ -459,6 +534,12 @@ static void sharing_changes_nothing(void **state)
         }
         const struct program program = {block, round % 16 == 7 ? special : block, SHARED_STEPS};
         share(&shared, configs, 1 + round % 4, &program);
+        keep_stream(&kept, &program);
+        part_at(&parted, configs, 1 + round % 4, &kept, (uint32_t)c2_rng_below(&at, kept.count + 1));
+        c2_free(kept.batches);
+        parted_with += parted.followers - parted.departed;
+        assert_int_equal(parted.followers, shared.followers);
+        assert_true(parted.departed <= shared.departed);
         followed[round % 4 == 3] += shared.followers - shared.departed;
         departed[round % 4 == 3] += shared.departed;
         for (unsigned i = 0; i < LANES; i++) {
@@ -467,8 +548,12 @@ static void sharing_changes_nothing(void **state)
             assert_memory_equal(&shared.measured[i], &alone.measured[0], sizeof shared.measured[i]);
             assert_int_equal(shared.digest[i], alone.digest[0]);
             assert_int_equal(shared.dumps[i], alone.dumps[0]);
+            assert_memory_equal(&parted.measured[i], &alone.measured[0], sizeof parted.measured[i]);
+            assert_int_equal(parted.digest[i], alone.digest[0]);
+            assert_int_equal(parted.dumps[i], alone.dumps[0]);
         }
     }
+    assert_true(!SHORTCUT(true) || parted_with > SHARED_ROUNDS / 2);
     for (unsigned placed = 0; placed < 2; placed++)
         assert_true(!SHORTCUT(true) || (followed[placed] > SHARED_ROUNDS / 8 && departed[placed] > SHARED_ROUNDS / 8));
     stream_blocks_destroy(blocks);
@@ -500,6 +585,61 @@ static void the_same_lane_fails_at_the_same_change(void **state)
     stream_blocks_destroy(blocks);
 }
 
+/* Each has frames of its own, and those of f are too few; or all but the first have the same, too few. */
+static void draw_little(struct lane_config configs[LANES], bool same)
+{
+    for (unsigned i = 0; i < LANES; i++) {
+        const bool little = same ? i > 0 : i == 5;
+        configs[i].placement.placement = same ? MMU_SEQUENTIAL : MMU_RANDOM;
+        configs[i].placement.seed = same ? 1 : i;
+        configs[i].placement.physical_bytes = little ? 50 * C2_PAGE_BYTES : 64 << 20;
+        configs[i].shares = true;
+        configs[i].unnamed = i > 0;
+    }
+}
+
+/* One without a place fails when it is by itself; and so does one that follows what fails. */
+static void one_that_follows_fails_at_the_same_change(void **state)
+{
+    (void)state;
+    static const char *const named[] = {"f: ", "b: "};
+    struct caches_machine machines[LANES];
+    struct lane_config configs[LANES];
+    struct stream_blocks *blocks;
+    struct lanes *lanes;
+    struct kept kept;
+    static struct run alone, shared;
+    assert_int_equal(stream_blocks_create(&blocks, NULL), C2_OK);
+    const uint32_t block = add_block(blocks);
+    const struct program program = {block, block, STEPS};
+    make_machines(machines, configs, blocks);
+    for (unsigned i = 0; i < LANES; i++)
+        machines[i].levels[1].policy = CACHES_LRU;
+    keep_stream(&kept, &program);
+    for (unsigned same = 0; same < 2; same++) {
+        draw_little(configs, same);
+        simulate(&alone, &configs[5], 1, 1, block);
+        assert_int_equal(alone.status, C2_ERR_EXHAUSTED);
+        assert_int_equal(lanes_create(&lanes, configs, LANES, NULL), C2_OK);
+        assert_int_equal(lanes_share(lanes, 1, 1, NULL), C2_OK);
+        assert_true(!SHORTCUT(true) || lanes_follower_count(lanes) == LANES - 1);
+        const enum c2_status status = feed_kept(lanes, &kept, 0, kept.count);
+        assert_true(same || (status == C2_OK) == lanes_unplaced(lanes));
+        assert_int_equal(lanes_failed(lanes) < LANES, status != C2_OK);
+        assert_int_equal(lanes_part(lanes, NULL), C2_OK);
+        if (lanes_group_count(lanes) != 0) {
+            feed(&shared, lanes, 1, &program);
+            assert_int_equal(shared.status, C2_ERR_EXHAUSTED);
+            assert_int_equal(shared.failed_at, alone.failed_at);
+            assert_memory_equal(shared.err.text, named[same], 3);
+        }
+        assert_int_equal(lanes_failed(lanes), named[same][0] - 'a');
+        lanes_destroy(lanes);
+    }
+    c2_free(kept.batches);
+    stream_blocks_destroy(blocks);
+}
+
 static void failing_allocations(void **state)
 {
     (void)state;
@@ -526,6 +666,7 @@ int main(void)
         cmocka_unit_test(each_counts_what_it_counts_alone),
         cmocka_unit_test(the_same_lane_fails_at_the_same_change),
         cmocka_unit_test(sharing_changes_nothing),
+        cmocka_unit_test(one_that_follows_fails_at_the_same_change),
         cmocka_unit_test(failing_allocations),
     };
     return cmocka_run_group_tests_name("lanes: side by side", tests, NULL, NULL);

@@ -2,6 +2,7 @@
 c2_unit_test(stream_blocks c2_stream)
 c2_unit_test(stream_ring c2_stream)
 c2_unit_test(stream_recording c2_stream)
+c2_unit_test(stream_scratch c2_stream)
 c2_unit_test(stream_damage c2_stream)
 add_test(NAME unit_stream_reader COMMAND ${C2_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/stream_reader.py
   $<TARGET_FILE:test_stream_recording>)
