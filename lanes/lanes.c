@@ -161,7 +161,11 @@ enum c2_status lanes_finish(struct lanes *lanes, struct c2_error *err)
     return status;
 }
 
-struct loader_symbols *lanes_retire(struct lanes *lanes) { return lane_retire(lanes->list[0].lane); }
+struct loader_symbols *lanes_retire(struct lanes *lanes)
+{
+    struct lane *first = lanes->list[0].lane;
+    return first ? lane_retire(first) : NULL; /* one that could not be made anew is none */
+}
 
 const struct lane *lanes_at(const struct lanes *lanes, unsigned i)
 {
