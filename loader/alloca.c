@@ -146,25 +146,14 @@ static enum c2_status alloca_look(struct scan *scan, const struct decoded *at, s
     return matters && moves(scan, at) ? alloca_add_move(scan, at, err) : C2_OK;
 }
 
-/* RSP is one of its registers, or may be. */
-static bool may_name_rsp(const ZydisDecodedInstruction *insn)
-{
-    enum { RSP = 4, REGISTERS = 3 };
-    const unsigned reg = insn->raw.modrm.reg + 8u * insn->raw.rex.R, rm = insn->raw.modrm.rm + 8u * insn->raw.rex.B;
-    return !(insn->attributes & ZYDIS_ATTRIB_HAS_MODRM) || reg == RSP ||
-           (insn->raw.modrm.mod == REGISTERS && rm == RSP);
-}
-
 /* The operands of those that may matter only. false: it is no instruction, or not whole. */
 static bool alloca_decode(struct decoded *out, const ZydisDecoder *decoder, const uint8_t *code, size_t bytes)
 {
     ZydisDecoderContext context;
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder, &context, code, bytes, &out->insn)))
         return false;
-    if (!may_matter(out->insn.mnemonic) || (SHORTCUT(!may_name_rsp(&out->insn)))) {
-        out->insn.mnemonic = ZYDIS_MNEMONIC_INVALID;
+    if (!may_matter(out->insn.mnemonic))
         return true;
-    }
     C2_ASSERT(out->insn.operand_count_visible == VISIBLE);
     return ZYAN_SUCCESS(ZydisDecoderDecodeOperands(decoder, &context, &out->insn, out->op, VISIBLE));
 }

@@ -240,7 +240,6 @@ void loader_module_close(struct loader_module *module)
     loader_functions_release(&module->functions);
     loader_ranges_release(&module->variables);
     c2_free(module->types);
-    loader_types_release(&module->type_search);
     if (module->cfi)
         dwarf_cfi_end(module->cfi);
     dwarf_end(module->dwarf);

@@ -89,34 +89,6 @@ bool loader_functions_find(const struct loader_functions *functions, uint64_t ad
                            uint64_t *start);
 void loader_functions_release(struct loader_functions *functions);
 
-/* ------------------------------------------------------------------ entries of units (entries.c) */
-
-/* A variable at one address, or a common block. */
-struct loader_entry {
-    uint64_t die;     /* its offset */
-    uint64_t address; /* fixed: it has this one */
-    bool common, fixed;
-};
-struct loader_abbreviation;
-struct loader_entries {
-    struct loader_entry *list; /* of the unit that was read last, in order */
-    uint32_t count, room;
-    struct loader_abbreviation *abbreviations; /* of that unit, by code */
-    uint32_t abbreviation_count, abbreviation_room;
-    const uint8_t *info, *info_end, *abbrev, *abbrev_end; /* the sections; NULL: they are not to be had */
-    bool sought;
-};
-struct loader_scopes_wanted {
-    void *self;
-    bool (*begin)(void *self, int language); /* as DW_AT_language, -1: none; false: nothing of this unit */
-    bool (*is_scope)(void *self, int tag);   /* whether its children are read */
-    unsigned depth;                          /* of scopes in the unit, at most */
-};
-/* Those of a unit, without libdw. False: libdw is to read it. */
-bool loader_entries_read(struct loader_entries *entries, Dwarf *dwarf, Dwarf_Die *unit,
-                         const struct loader_scopes_wanted *wanted);
-void loader_entries_release(struct loader_entries *entries);
-
 /* ------------------------------------------------------------------ variables, types (variables.c, types.c) */
 
 /* The static variables, none overlapping, linked addresses; value: loader_symbol_pack. Needs nothing but the Elf. */
@@ -132,14 +104,9 @@ struct loader_type_search {
     Dwarf_CU *unit; /* the last one; NULL: none so far */
     bool within;    /* in functions, too, when it had been done without */
     bool done;
-    bool slow; /* by libdw alone; in tests */
-    struct loader_entries entries;
-    struct loader_found_entry *found; /* variables that were come across and not asked for, in order */
-    uint32_t found_count, found_room;
 };
-void loader_types_release(struct loader_type_search *search);
-/* Fills in types of variables, as the DWARF (NULL: none) tells: that of the wanted one, if any is to be found. The
- * texts are kept in names. */
+/* Fills in types of variables, as the DWARF (NULL: none) tells, until that of the wanted one is known, or none is to be
+ * found any more. The texts are kept in names. */
 enum c2_status loader_types_read(struct loader_type *types, Dwarf *dwarf, const struct loader_ranges *variables,
                                  uint32_t wanted, struct loader_names *names, struct loader_type_search *search,
                                  struct c2_error *err);

@@ -8,11 +8,10 @@
  *
  * Model
  *   The DIEs of units are walked, one unit after the other, for variables that lie at one fixed address, up to the one
- *   that is asked for (entries.c); others are kept by their offsets until they are. It is done at first without what
- *   is in functions, a twentieth of the way, and when it was not found so, with it. The symbol of a common block of
- *   Fortran has the block's DIE for a type, of the first unit or procedure that says what lies in it (structs.c). A
- *   declaration is built from the name outwards: a pointer adds a star before, an array its bounds after, and a pointer
- *   to an array or function needs brackets.
+ *   that is asked for; at first without what is in functions, a twentieth of the way, and when it was not found so,
+ *   with it. The symbol of a common block of Fortran has the block's DIE for a type, of the first unit or procedure
+ *   that says what lies in it (structs.c). A declaration is built from the name outwards: a pointer adds a star before,
+ *   an array its bounds after, and a pointer to an array or function needs brackets.
  * Invariants
  *   A type is given only to a variable whose symbol has the same start and the size that the type has; a common block
  *   to one that begins where its first member does and holds them all.
@@ -325,86 +324,11 @@ static enum c2_status types_walk(const struct reader *reader, Dwarf_Die *scope, 
     return status;
 }
 
-/* ------------------------------------------------------------------ variables that are kept */
-
-struct loader_found_entry {
-    uint64_t die;
-    uint32_t variable;
-    bool tags, texts; /* as the reader had them */
-};
-
-void loader_types_release(struct loader_type_search *search)
-{
-    loader_entries_release(&search->entries);
-    c2_free(search->found);
-    search->found = NULL;
-    search->found_count = search->found_room = 0;
-}
-
-static enum c2_status types_note_kept(const struct reader *reader, Dwarf *dwarf, const struct loader_found_entry *found,
-                                      struct c2_error *err)
-{
-    Dwarf_Die die;
-    struct reader then = *reader;
-    then.tags = found->tags;
-    then.texts = found->texts;
-    return dwarf_offdie(dwarf, found->die, &die) ? note_type(&then, &die, err) : C2_OK;
-}
-
-/* Of this variable, or of all of them: UINT32_MAX. */
-static enum c2_status note_kept(struct loader_type_search *search, const struct reader *reader, Dwarf *dwarf,
-                                uint32_t variable, struct c2_error *err)
-{
-    uint32_t kept = 0;
-    enum c2_status status = C2_OK;
-    for (uint32_t i = 0; i < search->found_count; i++) {
-        const struct loader_found_entry *found = &search->found[i];
-        if (status == C2_OK && (variable == UINT32_MAX || variable == found->variable))
-            status = types_note_kept(reader, dwarf, found, err);
-        else
-            search->found[kept++] = *found;
-    }
-    search->found_count = kept;
-    return status;
-}
-
-static enum c2_status keep_entry(struct loader_type_search *search, const struct reader *reader,
-                                 const struct loader_entry *entry, struct c2_error *err)
-{
-    const struct loader_range *range = loader_ranges_find(reader->variables, entry->address);
-    if (!range || range->start != entry->address)
-        return C2_OK;
-    const uint32_t variable = (uint32_t)(range - reader->variables->items);
-    if (reader->types[variable].die != 0)
-        return C2_OK;
-    if (!c2_grow((void **)&search->found, &search->found_room, search->found_count, sizeof *search->found))
-        return c2_fail_memory(err, "types of variables");
-    search->found[search->found_count++] = (struct loader_found_entry){entry->die, variable, reader->tags,
-                                                                       reader->texts};
-    return C2_OK;
-}
-
-/* Of two that may be one variable's the first is: what cannot be kept waits for those that are. */
-static enum c2_status take_entry(struct loader_type_search *search, const struct reader *reader, Dwarf *dwarf,
-                                 const struct loader_entry *entry, struct c2_error *err)
-{
-    Dwarf_Die die;
-    if (entry->fixed && !entry->common)
-        return keep_entry(search, reader, entry, err);
-    enum c2_status status = note_kept(search, reader, dwarf, UINT32_MAX, err);
-    if (status != C2_OK || !dwarf_offdie(dwarf, entry->die, &die))
-        return status;
-    if (!entry->common)
-        return note_type(reader, &die, err);
-    note_common(reader, &die);
-    return C2_OK;
-}
-
 /* ------------------------------------------------------------------ the whole */
 
-static enum language language_of(int number)
+enum language loader_unit_language(Dwarf_Die *unit)
 {
-    switch (number) {
+    switch (dwarf_srclang(unit)) {
     case DW_LANG_C89:
     case DW_LANG_C:
     case DW_LANG_C99:
@@ -431,34 +355,6 @@ static enum language language_of(int number)
     }
 }
 
-enum language loader_unit_language(Dwarf_Die *unit) { return language_of(dwarf_srclang(unit)); }
-
-/* Whether anything of a unit in this language is read. */
-static bool begin_unit(void *self, int number)
-{
-    struct reader *reader = self;
-    const enum language language = language_of(number);
-    reader->tags = language == LANGUAGE_C;
-    reader->texts = language == LANGUAGE_C || language == LANGUAGE_CXX;
-    return language != LANGUAGE_OTHER;
-}
-
-static bool entries_is_scope(void *self, int tag) { return types_is_scope(self, tag); }
-
-static enum c2_status read_unit(struct loader_type_search *search, Dwarf *dwarf, Dwarf_Die *unit, struct reader *reader,
-                                struct c2_error *err)
-{
-    const struct loader_scopes_wanted wanted = {reader, begin_unit, entries_is_scope, SCOPE_DEPTH};
-    enum c2_status status = C2_OK;
-    if (SHORTCUT(!search->slow) && loader_entries_read(&search->entries, dwarf, unit, &wanted)) {
-        for (uint32_t i = 0; i < search->entries.count && status == C2_OK; i++)
-            status = take_entry(search, reader, dwarf, &search->entries.list[i], err);
-        return status;
-    }
-    status = note_kept(search, reader, dwarf, UINT32_MAX, err);
-    return status == C2_OK && begin_unit(reader, dwarf_srclang(unit)) ? types_walk(reader, unit, 0, err) : status;
-}
-
 /* The unit behind the one that was walked last. */
 static enum c2_status walk_next(struct loader_type_search *search, Dwarf *dwarf, struct reader *reader,
                                 struct c2_error *err)
@@ -471,8 +367,11 @@ static enum c2_status walk_next(struct loader_type_search *search, Dwarf *dwarf,
         search->within = true;
         return C2_OK;
     }
+    const enum language language = loader_unit_language(&die);
     reader->within = search->within;
-    return kind == DW_UT_compile ? read_unit(search, dwarf, &die, reader, err) : C2_OK;
+    reader->tags = language == LANGUAGE_C;
+    reader->texts = language == LANGUAGE_C || language == LANGUAGE_CXX;
+    return kind == DW_UT_compile && language != LANGUAGE_OTHER ? types_walk(reader, &die, 0, err) : C2_OK;
 }
 
 enum c2_status loader_types_read(struct loader_type *types, Dwarf *dwarf, const struct loader_ranges *variables,
@@ -480,11 +379,8 @@ enum c2_status loader_types_read(struct loader_type *types, Dwarf *dwarf, const 
                                  struct c2_error *err)
 {
     struct reader reader = {.variables = variables, .types = types, .names = names};
-    enum c2_status status = note_kept(search, &reader, dwarf, wanted, err);
-    while (status == C2_OK && !search->done && types[wanted].die == 0) {
+    enum c2_status status = C2_OK;
+    while (status == C2_OK && !search->done && types[wanted].die == 0)
         status = walk_next(search, dwarf, &reader, err);
-        if (status == C2_OK)
-            status = note_kept(search, &reader, dwarf, wanted, err);
-    }
     return status;
 }

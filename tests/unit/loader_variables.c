@@ -550,54 +550,6 @@ static void expect_type(const struct loader_module *module, uint32_t variable, c
     assert_string_equal(module->types[variable].after, after);
 }
 
-/* ------------------------------------------------------------------ without libdw */
-
-static bool same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
-
-/* Types by entries.c and by libdw alone, in any order of questions. Returns how many are known. */
-static unsigned compare_types(const char *path, struct c2_rng *rng)
-{
-    struct stat st;
-    struct loader_module *module, *twin;
-    unsigned known = 0;
-    assert_int_equal(stat(path, &st), 0);
-    assert_int_equal(loader_module_open(&module, path, st.st_ino, st.st_dev, NULL), C2_OK);
-    assert_int_equal(loader_module_open(&twin, path, st.st_ino, st.st_dev, NULL), C2_OK);
-    assert_int_equal(loader_module_variables(module, NULL), C2_OK);
-    assert_int_equal(loader_module_variables(twin, NULL), C2_OK);
-    twin->type_search.slow = true;
-    for (size_t i = 0; i < module->variables.count; i++) {
-        const uint32_t asked = (uint32_t)c2_rng_below(rng, module->variables.count);
-        assert_int_equal(loader_module_type(module, asked, names, NULL), C2_OK);
-        assert_int_equal(loader_module_type(twin, asked, names, NULL), C2_OK);
-        assert_int_equal(module->types[asked].die, twin->types[asked].die);
-        assert_true(same_text(module->types[asked].before, twin->types[asked].before));
-        assert_true(same_text(module->types[asked].after, twin->types[asked].after));
-        known += module->types[asked].die != 0;
-    }
-    loader_module_close(module);
-    loader_module_close(twin);
-    return known;
-}
-
-static void test_types_agree_with_libdw(void **state)
-{
-    static const char *const guests[] = {"data",    "data_dwarf4", "data_clang", "cxx_no_pie",
-                                         "dynamic", "cxx_dwarf4",  "packed_old", "clang_cxx_dwarf5",
-                                         "static",  "by_id.debug", "packed",     "clang_sections_dwarf4"};
-    struct c2_rng rng;
-    (void)state;
-    c2_rng_init(&rng, 11, "types of variables");
-    for (size_t i = 0; i < sizeof guests / sizeof *guests; i++) {
-        char path[512];
-        snprintf(path, sizeof path, GUESTS "/%s", guests[i]);
-        for (unsigned rounds = access(path, R_OK) == 0 ? 4 : 0; rounds > 0; rounds--)
-            assert_true(compare_types(path, &rng) > 0 || i >= 4);
-    }
-    compare_types("/proc/self/exe", &rng);
-    compare_types("/lib/x86_64-linux-gnu/libc.so.6", &rng); /* with its debug file, where there is one */
-}
-
 /* What is in functions is looked into when something is asked for that is not outside. */
 static void test_types_in_functions_come_last(void **state)
 {
@@ -651,7 +603,6 @@ int main(void)
         cmocka_unit_test(test_the_comparison_notices_a_wrong_extent),
         cmocka_unit_test(test_variables_of_libc),
         cmocka_unit_test(test_types),
-        cmocka_unit_test(test_types_agree_with_libdw),
         cmocka_unit_test(test_types_in_functions_come_last),
         cmocka_unit_test(test_arrays),
         cmocka_unit_test(test_arrays_of_all_languages),
