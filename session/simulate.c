@@ -216,12 +216,12 @@ static enum c2_status make_lanes_of_run(struct session_simulation *s, const stru
 {
     struct session_sharing *sharing = session_sharing_create(plan, options);
     enum c2_status status = make_lanes(s, plan, options, s->blocks, sharing ? SESSION_FOLLOWERS : NO_FOLLOWERS, err);
-    if (status == C2_OK && sharing && lanes_follower_count(s->lanes) != 0)
-        status = session_sharing_begin(sharing, s->blocks, err);
-    else
-        session_sharing_destroy(sharing), sharing = NULL;
+    if (status != C2_OK || !sharing || lanes_follower_count(s->lanes) == 0) {
+        session_sharing_destroy(sharing);
+        return status;
+    }
     s->sharing = sharing;
-    return status;
+    return session_sharing_begin(sharing, s->blocks, err);
 }
 
 /* Where the engine asks the page tables nothing needs the host's rights; but where they are enforced all the same

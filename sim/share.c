@@ -122,7 +122,7 @@ void sim_share_end(struct sim *leader)
 bool sim_departed(const struct sim *sim) { return sim->departed; }
 bool sim_unplaced(const struct sim *sim) { return sim->unplaced; }
 
-/* Those who have to depart by what the leader's first stage has found do. */
+/* Those that have to depart by what the leader's first stage has found do. */
 static void part_with(struct sim *sim)
 {
     if (sim->follower_count != 0 && caches_first_lost(sim->caches))
