@@ -488,8 +488,8 @@ static enum c2_status run_make(struct run *run, struct c2_error *err)
     return status == C2_OK && run->from ? run_play(run, err) : status;
 }
 
-/* A process that ends leaves what was read of files to the kernel: it is the most of what is freed piece by piece, libdw's trees
- * with it, and a child would copy the pages that its parent's lie in. */
+/* A process that ends leaves what was read of files to the kernel: it is the most of what is freed piece by piece,
+ * libdw's trees with it, and a child would copy the pages that its parent's lie in. */
 static void leave_symbols(struct run *run)
 {
     run->symbols = NULL;
