@@ -5,9 +5,10 @@
  * Model
  *   A batch is records in program order (stream/stream.h). sim_record does any record, one instruction at a time,
  *   and is the definition. There is one loop (consume_rules.h). It does the usual record - all of a block that has a
- *   plan - without looking at instructions at all; everything else it hands to sim_record. The loop is compiled for any
- *   machine, for those of which each access comes by itself (prefetchers, several cores, stores that go on), and for
- *   usual ones; here are its rarer parts. Listeners of records and references are notified beside it (records.c).
+ *   plan - without looking at instructions at all; everything else it hands to sim_record: on machines of which each
+ *   access comes by itself (prefetchers, several cores, stores that go on) all, as there are no plans. The loop is
+ *   compiled for any machine and for usual ones; here are its rarer parts. Listeners of records and references are
+ *   notified beside it (records.c).
  *
  * Usual machines
  *   Where L1D and L1I have 64 sets of 64-byte lines, true LRU, 8 ways (L1D: or 12), and loads and stores share their
@@ -391,38 +392,6 @@ enum c2_status sim_consume_one(struct sim_core *core, uint32_t tid, uint64_t hea
     return status == C2_OK ? sim_records_until(sim, sim->pending_records.end, err) : status;
 }
 
-/* *whole: it is a whole run that may go by its plan, with attribution. Else it is done. */
-enum c2_status sim_take_observed(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
-                                 bool *whole, struct c2_error *err)
-{
-    struct sim *sim = core->sim;
-    const uint32_t number = stream_header_block(header);
-    *whole = false;
-    if (number == STREAM_MARK)
-        return consume_take_mark(core, header, words, err);
-    if (C2_UNLIKELY(sim_needs_instructed(sim, number)))
-        return stop_before(sim, words - 1);
-    *whole = SHORTCUT(sim->attributed.on && !sim->notifies_accesses && !sim->prefetches && !sim->writes_on &&
-                      sim->core_count == 1 && number < sim->plan_capacity &&
-                      sim->plans[number].whole == (uint32_t)header);
-    return *whole ? C2_OK : unusual(core, tid, header, words, err);
-}
-
-void sim_begin_whole(struct sim_core *core, const struct sim_plan *plan)
-{
-    C2_PROMISE(!core->whole && plan->built && core->sim->attributed.on);
-    core->whole = true;
-    core->first_code = plan->first.code;
-}
-
-void sim_end_whole(struct sim_core *core, struct sim_plan *plan)
-{
-    C2_PROMISE(core->whole);
-    core->whole = false;
-    core->begun += plan->insns;
-    count_whole(core->sim, plan, 1);
-}
-
 /* ------------------------------------------------------------------ which loop */
 
 /* Whether the level holds a page in its sets, line for set. */
@@ -446,8 +415,6 @@ static uint32_t usual_ways(const struct sim *sim)
 sim_consume_function *sim_loop_choose(const struct sim *sim, unsigned form)
 {
     const uint32_t ways = usual_ways(sim);
-    if (sim->notifies_accesses || sim->prefetches || sim->writes_on || sim->instructed || sim->core_count > 1)
-        return sim_consume_observed;
     if (!SHORTCUT(ways != 0 && form >= CACHE_FORM_SSE2))
         return sim_consume_fast;
     if (form >= CACHE_FORM_AVX2)

@@ -566,40 +566,21 @@ PART enum c2_status run_plan(struct sim_core *core, struct hot *hot, const struc
     return C2_OK;
 }
 
-/* Where each record is done by itself. words: its slots. */
-PART enum c2_status run_observed(struct sim_core *core, struct hot *hot, uint32_t tid, uint64_t header,
-                                 const uint64_t *words, const uint32_t ways, struct c2_error *err)
-{
-    bool whole;
-    hot_store(core, hot, ways);
-    enum c2_status status = back(core, hot, sim_take_observed(core, tid, header, words, &whole, err), ways, err);
-    if (status != C2_OK || !whole)
-        return status;
-    struct sim_plan *plan = &core->sim->plans[stream_header_block(header)];
-    sim_begin_whole(core, plan);
-    status = run_plan(core, hot, plan, &words, ways, err);
-    sim_end_whole(core, plan);
-    return status;
-}
-
-/* Any record. *words: it; behind all of it afterwards. observed: each is done by itself. */
+/* Any record. *words: it; behind all of it afterwards. */
 PART enum c2_status run_record(struct sim_core *core, struct hot *hot, const struct stream_batch *batch,
-                               const uint64_t **words, const uint32_t ways, const bool observed, struct c2_error *err)
+                               const uint64_t **words, const uint32_t ways, struct c2_error *err)
 {
     struct sim *sim = core->sim;
     sim->pending_records.at = *words;
     const uint64_t header = *(*words)++;
     const uint32_t number = stream_header_block(header);
-    if (observed) {
-        const uint64_t *const slots = *words;
-        *words += stream_header_slots(header);
-        return run_observed(core, hot, batch->tid, header, slots, ways, err);
-    }
     if (C2_LIKELY(SHORTCUT(number < sim->plan_capacity && sim->plans[number].whole == (uint32_t)header))) {
         struct sim_plan *plan = &sim->plans[number];
         if (++plan->pending == 0)
             sim->pending[sim->pending_count++] = number;
-        return run_plan(core, hot, plan, words, ways, err);
+        const enum c2_status status = run_plan(core, hot, plan, words, ways, err);
+        core->begun += ways == 0 ? plan->insns : 0;
+        return status;
     }
     const uint64_t *slots = *words;
     *words += stream_header_slots(header);
@@ -617,18 +598,18 @@ PART enum c2_status make_room(struct sim_core *core, struct hot *hot, const uint
 }
 
 PART enum c2_status consume(struct sim_core *core, const struct stream_batch *batch, const uint32_t ways,
-                            const bool observed, struct c2_error *err)
+                            struct c2_error *err)
 {
     const uint64_t *word = batch->words, *const end = word + batch->used, *ahead = word;
     struct hot hot = hot_load(core, ways);
     enum c2_status status = C2_OK;
     while (word < end && status == C2_OK) {
         const uint64_t *const limit = end - word > STRIDE ? word + STRIDE : end;
-        if (!observed && C2_UNLIKELY(SHORTCUT(*core->far != 0 && ahead - word < SIM_LOOK_AHEAD)))
+        if (C2_UNLIKELY(SHORTCUT(*core->far != 0 && ahead - word < SIM_LOOK_AHEAD)))
             ahead = sim_look_ahead(core, word, ahead, end);
         status = make_room(core, &hot, ways, err);
         while (word < limit && C2_LIKELY(status == C2_OK))
-            status = run_record(core, &hot, batch, &word, ways, observed, err);
+            status = run_record(core, &hot, batch, &word, ways, err);
     }
     hot_store(core, &hot, ways);
     return sim_finish_batch(core, status, err);
@@ -642,7 +623,7 @@ PART enum c2_status consume(struct sim_core *core, const struct stream_batch *ba
     enum c2_status CONSUME_JOIN(sim_consume_, ways, CACHE_FORM_NAME)( \
         struct sim_core * core, const struct stream_batch *batch, struct c2_error *err) \
     { \
-        return consume(core, batch, ways, false, err); \
+        return consume(core, batch, ways, err); \
     }
 
 CONSUMES(8)

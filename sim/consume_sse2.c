@@ -8,10 +8,5 @@
 
 enum c2_status sim_consume_fast(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err)
 {
-    return consume(core, batch, 0, false, err);
-}
-
-enum c2_status sim_consume_observed(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err)
-{
-    return consume(core, batch, 0, true, err);
+    return consume(core, batch, 0, err);
 }

@@ -16,7 +16,7 @@
  *   past_lines are line accesses of the program that no level is asked for.
  * Cost
  *   The first such instruction ends what is fast: caches are those of contents_general.c from then on, classes are not
- *   put off, and records are done by the loop that does each by itself (sim_consume_observed). The loop that meets it
+ *   put off, and records are done by the loop for any machine (sim_consume_fast). The loop that meets it
  *   stops before its record (SIM_AGAIN), and another one takes the rest of the batch.
  * Source
  *   Intel 64 and IA-32 Architectures Optimization Reference Manual, "Software Data Prefetch": prefetches since Core do

@@ -7,8 +7,8 @@
  *   instructions of a block lie one behind the other), the slots that come before each next one, and what it adds to
  *   the counters. It is used when the header's insns run and slots used are those of the whole block.
  *   Blocks without plan (whole == SIM_NO_RUN): those with a REP instruction, or one made for caches, any whose
- *   instructions are not contiguous, and such as may hit caches so often that a event log has no room for it.
- *   sim_record does them.
+ *   instructions are not contiguous, and such as may hit caches so often that a event log has no room for it; and all
+ *   where no access may be taken for a repeat of the one before, as a plan does. sim_record does them.
  *
  * Invariants
  *   A plan says exactly what sim_record does for the same record (tests: both ways, same counts).
@@ -37,10 +37,11 @@ static enum c2_status plan_reach(struct sim *sim, uint32_t number, struct c2_err
     return C2_OK;
 }
 
-static bool plannable(const struct stream_block *block)
+static bool plannable(const struct sim *sim, const struct stream_block *block)
 {
     C2_ASSERT(block->insn_count >= 1);
-    if (stream_is_string(block) || sim_block_is_special(block))
+    const bool repeats = !sim->notifies_accesses && !sim->prefetches && !sim->writes_on && sim->core_count == 1;
+    if (!repeats || stream_is_string(block) || sim_block_is_special(block))
         return false;
     for (uint32_t i = 0; i < block->insn_count; i++) {
         if (block->insns[i].length == 0)
@@ -133,7 +134,7 @@ enum c2_status sim_plan_build(struct sim *sim, uint32_t number, struct c2_error 
             return status;
     }
     const uint64_t lines = plan_lines_of(sim, block);
-    if (plannable(block) && lines <= SIM_PLAN_LINES && lines + block->slot_count <= SIM_PLAN_MOST) {
+    if (plannable(sim, block) && lines <= SIM_PLAN_LINES && lines + block->slot_count <= SIM_PLAN_MOST) {
         struct sim_slot *slots = c2_alloc(block->slot_count * sizeof *slots + lines * sizeof(struct sim_fetch_run));
         if (!slots)
             return c2_fail_memory(err, "the simulator's plan of a block");

@@ -220,7 +220,7 @@ static enum c2_status record_record(struct sim_core *core, uint32_t tid, uint64_
 enum c2_status sim_record(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
                           struct c2_error *err)
 {
-    C2_ASSERT(!core->alone && !core->whole);
+    C2_ASSERT(!core->alone);
     core->alone = true;
     core->references = 0;
     enum c2_status status = record_record(core, tid, header, words, err);

@@ -147,9 +147,7 @@ struct sim_core {
     uint32_t walk_entry;                        /* of the walk's last read: as in struct sim_miss */
     struct caches_tlbs *tlb;                    /* NULL: translations are free */
 
-    uint64_t begun;      /* instructions, up to the record that is simulated as a whole, if one is; */
-    bool whole;          /* one is; with attribution, and then: */
-    uint32_t first_code; /* its first instruction's */
+    uint64_t begun; /* instructions, but for those of a whole run that is being simulated; not on usual machines */
 
     uint32_t number;                 /* of several, from 0 */
     uint64_t turns;                  /* so often has a thread begun to run here */
@@ -308,8 +306,8 @@ static inline struct sim_core *sim_core_at(struct sim *sim, uint32_t i)
 enum c2_status sim_plan_build(struct sim *sim, uint32_t number, struct c2_error *err);
 void sim_plan_free(struct sim *sim);
 
-/* consume.c: batches, on any machine; where each record is done by itself; and on usual machines, by the ways of L1D
- * and the instructions that sets are searched with. */
+/* consume.c: batches, on any machine; and on usual machines, by the ways of L1D and the instructions that sets are
+ * searched with. */
 #define SIM_USUAL_LINE_SHIFT 6u
 #define SIM_USUAL_LINE_MASK (((uint64_t)1 << SIM_USUAL_LINE_SHIFT) - 1)
 #define SIM_USUAL_SETS 64u /* of L1D and L1I: a page has one line of each */
@@ -317,20 +315,15 @@ void sim_plan_free(struct sim *sim);
 #define SIM_USUAL_MORE_WAYS 12u
 typedef enum c2_status sim_consume_function(struct sim_core *core, const struct stream_batch *batch,
                                             struct c2_error *err);
-sim_consume_function sim_consume_fast, sim_consume_observed;
+sim_consume_function sim_consume_fast;
 sim_consume_function sim_consume_8_sse2, sim_consume_12_sse2, sim_consume_8_avx2, sim_consume_12_avx2;
-/* The loop for these listeners, on this machine; the form is one that the host has. */
+/* The loop for this machine; the form is one that the host has. */
 sim_consume_function *sim_loop_choose(const struct sim *sim, unsigned form);
 
-/* The rarer parts of those loops; what is in registers there is stored. A record that they do not do; one where each is
- * done by itself (*whole: its plan does it, between sim_begin_whole() and sim_end_whole(); else it is done); the end of
- * a batch; a look at the records ahead (which see). */
+/* The rarer parts of those loops; what is in registers there is stored. A record that they do not do; the end of a
+ * batch; a look at the records ahead (which see). */
 enum c2_status sim_take_other(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
                               struct c2_error *err);
-enum c2_status sim_take_observed(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
-                                 bool *whole, struct c2_error *err);
-void sim_begin_whole(struct sim_core *core, const struct sim_plan *plan);
-void sim_end_whole(struct sim_core *core, struct sim_plan *plan);
 enum c2_status sim_finish_batch(struct sim_core *core, enum c2_status status, struct c2_error *err);
 /* So many words before they are simulated, the sets of the lines that slots refer to are fetched. */
 #define SIM_LOOK_AHEAD 48
@@ -459,11 +452,14 @@ enum c2_status sim_instructed_store(struct sim_core *core, struct guest_va va, u
 enum c2_status sim_instructed_finish(struct sim *sim, struct c2_error *err);
 /* A loop stops before the record sim->again, and the rest of the batch is for another one. */
 #define SIM_AGAIN ((enum c2_status) - 1)
-/* How many instructions the core has begun. */
+/* How many instructions the core has begun, where the machine is not usual. In a whole run of a plan it stands at one
+ * of them. */
 static inline uint64_t sim_clock(const struct sim_core *core)
 {
-    C2_PROMISE(!core->whole || core->code >= core->first_code);
-    return core->begun + (core->whole ? core->code - core->first_code + 1 : 0);
+    const struct sim *sim = core->sim;
+    C2_PROMISE(sim->pending_records.at && stream_header_block(*sim->pending_records.at) < sim->plan_capacity);
+    const uint32_t first = sim->plans[stream_header_block(*sim->pending_records.at)].first.code;
+    return core->begun + (core->alone ? 0 : core->code - first + 1);
 }
 
 /* empty.c */

@@ -825,7 +825,7 @@ enum how { PLAIN, OBSERVED, ATTRIBUTED, BOTH, RECORDS, APPROACHED };
 static bool use_form(struct sim *sim, unsigned form)
 {
     sim->consume = sim_loop_choose(sim, form);
-    return sim->consume != sim_consume_fast && sim->consume != sim_consume_observed;
+    return sim->consume != sim_consume_fast;
 }
 
 /* Which loops: the best of the host's, but for the test of all. Misses have the same numbers in any. */
