@@ -135,73 +135,92 @@ static void add_ranked(struct digest_ranked *to, const struct digest_ranked *fro
     digest_add_missed(&to->missed, &from->missed);
 }
 
-/* The function of an instruction, of which only its names are known. */
-static void digest_function_of(struct digest_ranked *out, const struct analyses_run *run,
-                               const struct analyses_insn *insn)
-{
-    struct loader_place place = {.function = NULL};
-    if (run->symbols)
-        loader_symbol_of(run->symbols, insn->pc, &place);
-    out->place = (struct loader_place){.object = place.object, .function = place.function};
-    out->executed = insn->executed;
-    out->reads = insn->reads;
-    out->writes = insn->writes;
-}
-
 /* An access that asked the first level and found the line is a row without a miss. Translations are missed too. */
 static bool has_missed(const struct digest_missed *missed)
 {
     return missed->own + missed->loading + missed->tlb.misses != 0;
 }
 
-/* Neighbours of one place are one. */
-static bool digest_append(struct digest_ranking *to, const struct digest_ranked *own, uint32_t insn)
+/* Where an instruction is summed: neighbours of one place are one. NULL: no memory. */
+static struct digest_ranked *digest_reach(struct digest_ranking *to, const struct loader_place *place,
+                                          struct guest_va pc, uint32_t insn)
 {
-    const bool another = to->count == 0 || digest_by_place(&to->list[to->count - 1].place, &own->place) != 0;
-    if (another && !c2_grow((void **)&to->list, &to->room, to->count, sizeof *to->list))
-        return false;
-    if (another) {
-        to->list[to->count] = *own;
-        to->list[to->count++].number = to->numbers++;
-    } else {
-        add_ranked(&to->list[to->count - 1], own);
+    if (to->count == 0 || digest_by_place(&to->list[to->count - 1].place, place) != 0) {
+        if (!c2_grow((void **)&to->list, &to->room, to->count, sizeof *to->list))
+            return NULL;
+        to->list[to->count++] = (struct digest_ranked){
+            .place = *place, .pc = pc, .dearest = pc, .number = to->numbers++};
     }
     to->number_of[insn] = to->numbers - 1;
+    return &to->list[to->count - 1];
+}
+
+static bool digest_add_to_line(struct digest_ranking *lines, const struct loader_place *place, struct guest_va pc,
+                               uint32_t number, const struct digest_missed *missed)
+{
+    struct digest_ranked *line = digest_reach(lines, place, pc, number);
+    if (!line)
+        return false;
+    if (missed->own > line->dearest_cost) {
+        line->dearest = pc;
+        line->dearest_cost = missed->own;
+    }
+    digest_add_missed(&line->missed, missed);
     return true;
 }
 
 static bool append_line(struct digest *digest, uint32_t number, const struct digest_missed *missed)
 {
     const struct guest_va pc = digest->profile->insns[number].pc;
-    struct digest_ranked line = {.missed = *missed, .pc = pc, .dearest = pc, .dearest_cost = missed->own};
-    names_place(&line.place, digest->run, pc);
-    if (!digest_append(&digest->lines, &line, number))
+    struct loader_place place = {.function = NULL};
+    names_place(&place, digest->run, pc);
+    if (!digest_add_to_line(&digest->lines, &place, pc, number, missed))
         return false;
-    names_charge(&line.place, digest->run, pc);
-    return digest_append(&digest->charged, &line, number);
+    names_charge(&place, digest->run, pc);
+    return digest_add_to_line(&digest->charged, &place, pc, number, missed);
+}
+
+/* Of the function only its names are known. missed: NULL of an instruction without a row. */
+static bool append_function(struct digest *digest, uint32_t number, const struct digest_missed *missed)
+{
+    const struct analyses_insn *insn = &digest->profile->insns[number];
+    struct loader_place place = {.function = NULL};
+    if (digest->run->symbols)
+        loader_symbol_of(digest->run->symbols, insn->pc, &place);
+    place = (struct loader_place){.object = place.object, .function = place.function};
+    struct digest_ranked *function = digest_reach(&digest->functions, &place, (struct guest_va){0}, number);
+    if (!function)
+        return false;
+    function->executed += insn->executed;
+    function->reads += insn->reads;
+    function->writes += insn->writes;
+    if (missed)
+        digest_add_missed(&function->missed, missed);
+    return true;
 }
 
 static bool digest_add_insn(struct digest *digest, uint32_t number, const struct digest_missed *missed)
 {
-    const struct analyses_insn *insn = &digest->profile->insns[number];
-    struct digest_ranked function = {.missed = *missed};
-    digest_function_of(&function, digest->run, insn);
-    if (!digest_append(&digest->functions, &function, number))
+    if (!append_function(digest, number, missed))
         return false;
     digest->lines.number_of[number] = digest->charged.number_of[number] = UINT32_MAX;
-    digest->cost_of[number] = missed->own + missed->loading;
-    return !has_missed(missed) || append_line(digest, number, missed);
+    digest->cost_of[number] = missed ? missed->own + missed->loading : 0;
+    return !missed || !has_missed(missed) || append_line(digest, number, missed);
 }
 
+/* Most instructions have no row: what they have missed, 1.2 KB of sums, is not even cleared. */
 static enum c2_status digest_collect(struct digest *digest, struct c2_error *err)
 {
     const struct analyses_profile_result *profile = digest->profile;
+    struct digest_missed missed;
     size_t row = 0;
     for (size_t i = 0; i < profile->insn_count; i++) {
-        struct digest_missed missed = {.own = 0};
+        const bool any = row < profile->row_count && profile->rows[row].insn == i;
+        if (any)
+            missed = (struct digest_missed){.own = 0};
         for (; row < profile->row_count && profile->rows[row].insn == i; row++)
             digest_add_row(&missed, digest, &profile->rows[row]);
-        if (!digest_add_insn(digest, (uint32_t)i, &missed))
+        if (!digest_add_insn(digest, (uint32_t)i, any ? &missed : NULL))
             return c2_fail_memory(err, "the functions and lines of a report");
     }
     return C2_OK;

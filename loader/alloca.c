@@ -9,8 +9,8 @@
  *   Compilers that touch each page of an array (-fstack-clash-protection) move RSP down in steps of a page, in a loop
  *   that compares it with where it is to go, and then by what is left: the loop's step is a place before.
  * Cost
- *   The bytes of a function are searched for the two instructions; only where they may be is it decoded, and of its
- *   instructions only those that may be such places have their operands decoded.
+ *   The bytes of a function are searched for the two instructions; only where they may be is it decoded, up to the last
+ *   bytes that may be such a place, and of its instructions only those that may be one have their operands decoded.
  * Not modelled
  *   Arrays of whole pages that are made by the loop alone, as gcc's -fstack-clash-protection may do where it knows that
  *   nothing is left; alloca of a constant size, which optimising compilers make a part of the frame; functions without
@@ -59,6 +59,49 @@ static bool may_have_changes(const uint8_t *code, size_t bytes)
         if (may_move(code + i))
             return true;
     return false;
+}
+
+/* The bits of REX that matter where ModRM has RSP for a register, in each of its two fields: W, and R or B. */
+static bool names_rsp(const uint8_t *code, bool in_reg)
+{
+    const uint8_t rex = code[0], modrm = code[2];
+    return in_reg ? (rex & 0xfc) == 0x48 && (modrm & 0x38) == 0x20 : (rex & 0xf9) == 0x48 && (modrm & 0xc7) == 0xc4;
+}
+
+/* Whether an instruction that gives RSP something, moves() below, may have its last prefix, or 0f, here. */
+static bool may_set(const uint8_t *code)
+{
+    switch (code[1]) {
+    case 0x03: /* add, sub, mov and lea to a register */
+    case 0x2b:
+    case 0x8b:
+    case 0x8d:
+        return names_rsp(code, true);
+    case 0x01: /* add, sub, mov from one, and with immediates; mov from a segment register */
+    case 0x29:
+    case 0x81:
+    case 0x83:
+    case 0x89:
+    case 0x8c:
+    case 0xc7:
+        return names_rsp(code, false);
+    case 0xbc: /* mov of 64 bits */
+        return (code[0] & 0xf9) == 0x48;
+    case 0x20: /* mov from a control or debug register */
+    case 0x21:
+        return code[0] == 0x0f;
+    default:
+        return false;
+    }
+}
+
+/* How many bytes there are before the last of them: no instruction that begins behind these is one. */
+static size_t alloca_ends(const uint8_t *code, size_t bytes)
+{
+    size_t end = bytes >= 3 ? bytes - 2 : 0;
+    while (end > 0 && !may_set(code + end - 1))
+        end--;
+    return end;
 }
 
 /* ------------------------------------------------------------------ which */
@@ -158,14 +201,15 @@ static bool alloca_decode(struct decoded *out, const ZydisDecoder *decoder, cons
     return ZYAN_SUCCESS(ZydisDecoderDecodeOperands(decoder, &context, &out->insn, out->op, VISIBLE));
 }
 
-/* Up to the first bytes that are no instruction. */
+/* Up to the first bytes that are no instruction, or the last that may be a place. */
 static enum c2_status scan_code(struct scan *scan, const uint8_t *code, size_t bytes, struct c2_error *err)
 {
     ZydisDecoder decoder;
     struct decoded at;
     enum c2_status status = C2_OK;
+    const size_t end = SHORTCUT(true) ? alloca_ends(code, bytes) : bytes;
     ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-    for (size_t done = 0; done < bytes && status == C2_OK; done += at.insn.length) {
+    for (size_t done = 0; done < end && status == C2_OK; done += at.insn.length) {
         if (!alloca_decode(&at, &decoder, code + done, bytes - done))
             break;
         at.address = scan->entry + done;

@@ -463,7 +463,7 @@ static enum c2_status read_changes(const struct reader *reader, uint64_t entry, 
 
 /* ------------------------------------------------------------------ a function */
 
-static bool has_own_dwarf(const struct loader_module *module)
+static bool find_own_dwarf(const struct loader_module *module)
 {
     size_t names;
     GElf_Shdr header;
@@ -476,6 +476,14 @@ static bool has_own_dwarf(const struct loader_module *module)
             return true;
     }
     return false;
+}
+
+static bool has_own_dwarf(struct loader_module *module)
+{
+    if (!module->own_dwarf_sought)
+        module->own_dwarf = find_own_dwarf(module);
+    module->own_dwarf_sought = SHORTCUT(true);
+    return module->own_dwarf;
 }
 
 static enum c2_status read_arrays(struct reader *reader, uint64_t address, struct c2_error *err)

@@ -168,6 +168,7 @@ struct loader_module {
     struct c2_map *layout_of;   /* locals.c: from the entry of a function to its layout; NULL before a question */
     Dwarf_CFI *cfi;             /* of .eh_frame; NULL: none, or not yet sought */
     bool cfi_sought;
+    bool own_dwarf_sought, own_dwarf; /* locals.c: `file` itself has debug information */
 };
 /* Fails only without memory; a file that has gone or changed is a module without names. */
 enum c2_status loader_module_open(struct loader_module **out, const char *path, uint64_t inode, uint64_t device,

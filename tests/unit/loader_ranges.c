@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "loader/symbols_priv.h"
@@ -117,6 +118,60 @@ static void test_empty_set(void **state)
     loader_ranges_release(&ranges);
 }
 
+/* ------------------------------------------------------------------ many, which are sorted by digits */
+
+#define MANY 3000u
+
+static int many_in_order(const void *left, const void *right)
+{
+    const struct loader_range *a = left, *b = right;
+    const int order = smaller(a->start, b->start);
+    return order != 0 ? order : a->end != b->end ? smaller(b->end, a->end) : smaller(a->value, b->value);
+}
+
+/* Starts of up to that many bits, of which `shift` low ones are equal; many are shared. */
+static void many_fill(struct loader_ranges *ranges, struct loader_range *wanted, struct c2_rng *rng, unsigned bits,
+                      unsigned shift)
+{
+    const uint64_t base = bits < 60 ? c2_rng_below(rng, UINT64_C(1) << 60) : 0;
+    for (uint64_t i = 0; i < MANY; i++) {
+        const uint64_t start = base + (c2_rng_below(rng, UINT64_C(1) << bits) >> shift << shift);
+        wanted[i] = (struct loader_range){start, start + 1 + c2_rng_below(rng, 3), c2_rng_below(rng, MANY)};
+        assert_int_equal(loader_ranges_add(ranges, wanted[i], NULL), C2_OK);
+    }
+}
+
+/* Of equal ends the smallest value is kept. */
+static size_t many_without_doubles(struct loader_range *wanted)
+{
+    size_t kept = 0;
+    qsort(wanted, MANY, sizeof *wanted, many_in_order);
+    for (size_t i = 0; i < MANY; i++)
+        if (kept == 0 || wanted[kept - 1].start != wanted[i].start || wanted[kept - 1].end != wanted[i].end)
+            wanted[kept++] = wanted[i];
+    return kept;
+}
+
+static void test_many_ranges_are_in_order(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned bits, shift;
+    } spreads[] = {{1, 0}, {8, 0}, {11, 0}, {12, 4}, {22, 0}, {23, 22}, {33, 4}, {48, 44}, {63, 0}};
+    struct c2_rng rng;
+    c2_rng_init(&rng, 11, "many ranges");
+    for (size_t k = 0; k < sizeof spreads / sizeof *spreads; k++) {
+        static struct loader_range wanted[MANY];
+        struct loader_ranges ranges = {0};
+        many_fill(&ranges, wanted, &rng, spreads[k].bits, spreads[k].shift);
+        assert_int_equal(loader_ranges_seal(&ranges, smaller, NULL), C2_OK);
+        loader_ranges_check(&ranges);
+        assert_int_equal(ranges.count, many_without_doubles(wanted));
+        assert_memory_equal(ranges.items, wanted, ranges.count * sizeof *wanted);
+        loader_ranges_release(&ranges);
+    }
+}
+
 static void test_ranges_without_memory(void **state)
 {
     (void)state;
@@ -125,7 +180,7 @@ static void test_ranges_without_memory(void **state)
         struct loader_ranges ranges = {0};
         enum c2_status status = C2_OK;
         c2_alloc_fail_from(n);
-        for (uint64_t i = 0; i < 200 && status == C2_OK; i++)
+        for (uint64_t i = 0; i < 300 && status == C2_OK; i++)
             status = loader_ranges_add(&ranges, (struct loader_range){i, i + 1, i}, NULL);
         if (status == C2_OK)
             status = loader_ranges_seal(&ranges, smaller, NULL);
@@ -181,6 +236,7 @@ int main(void)
         cmocka_unit_test(test_ranges_agree_with_twin),
         cmocka_unit_test(test_twin_notices_a_missing_range),
         cmocka_unit_test(test_empty_set),
+        cmocka_unit_test(test_many_ranges_are_in_order),
         cmocka_unit_test(test_ranges_without_memory),
         cmocka_unit_test(test_names_are_kept_once),
         cmocka_unit_test(test_names_without_memory),
