@@ -170,16 +170,7 @@ static inline bool caches_event_log_compact(struct caches_event_log_end *event_l
     event_log->at = last + 1 + more;
     return event_log->at >= event_log->stop;
 }
-/* caches_defer_compactly() of what caches_again() or caches_try_others() said of this handle, where the event log is
- * the caller's. */
-static inline enum caches_tried caches_defer_l1_handle(struct caches_l1_handle *l1_handle, uint64_t access_site,
-                                                       uint32_t bits)
-{
-    return C2_UNLIKELY(caches_event_log_compact(l1_handle->event_log, access_site, access_site >> 32, bits))
-               ? CACHES_FULL
-               : CACHES_TRIED;
-}
-/* caches_try_missed() and caches_defer_l1_handle() in one, for an access site of no upper half: the record is a part of
+/* caches_try_missed() and caches_defer_compactly() in one, for an access site of no upper half: the record is a part of
  * the event log, which may be full. second_missed: caches_l1_handle_served() was false. Returns how many levels have
  * missed: it has one word more. */
 static inline uint32_t caches_count_missed(struct caches_l1_handle *l1_handle, bool second_missed, bool write,

@@ -62,7 +62,9 @@ static bool lines_make_room(struct cache_lines *lines)
 
 static bool lines_add_group(struct cache_lines *lines, uint64_t key)
 {
-    if (!lines_make_room(lines) || c2_map_put(lines->map, key, lines->groups, NULL) != C2_OK)
+    lines->failed = lines->failed || !lines_make_room(lines) ||
+                    c2_map_put(lines->map, key, lines->groups, NULL) != C2_OK;
+    if (lines->failed)
         return false;
     lines->group_key[lines->groups++] = key;
     return true;

@@ -20,6 +20,7 @@ struct cache_lines {
     uint32_t core;        /* that makes it */
     uint32_t groups;      /* in use */
     uint32_t room;        /* allocated, in groups */
+    bool failed;          /* there was no memory for a line: none gets a slot any more */
     uint64_t *group_key;  /* [group]: line / LINES_GROUP */
     struct c2_map *map;   /* line / LINES_GROUP -> group */
     struct {

@@ -64,11 +64,9 @@ static inline enum c2_status miss_code(struct sim_core *core, struct guest_va va
     const uint32_t line = sim_line_of(va, SIM_USUAL_LINE_SHIFT), slot = page->slot;
     const struct line_no physical_line = {page->line + line};
     core->sim->attributed.number++;
-    const enum caches_tried tried = C2_UNLIKELY(slot == SIM_NO_SLOTS)
-                                        ? CACHES_UNTRIED
-                                        : caches_try_missed(core->l1_handle[CACHES_FETCH], false, slot + line,
-                                                            physical_line);
-    return sim_asked(core, tried, SIM_FETCH, page, va, err);
+    C2_PROMISE(slot != SIM_NO_SLOTS);
+    return sim_asked(core, caches_try_missed(core->l1_handle[CACHES_FETCH], false, slot + line, physical_line),
+                     SIM_FETCH, page, va, err);
 }
 
 enum c2_status sim_fetch_missed(struct sim_core *core, uint64_t start, uint32_t code, struct c2_error *err)
@@ -188,57 +186,16 @@ enum c2_status sim_refer(struct sim_core *core, const struct sim_slot *slot, uin
     return repeats_line(core, slot, va) ? refer_any(core, slot, va, err) : refer_else(core, slot, va, err);
 }
 
-enum c2_status sim_refer_anew(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t *refs,
-                              struct c2_error *err)
-{
-    C2_PROMISE(sim_page_at(core, va)->vpn == va >> C2_PAGE_SHIFT);
-    struct sim_page *page = sim_page_at(core, va);
-    const enum sim_kind kind = first_kind(slot);
-    enter_line(core, slot, va & ~SIM_USUAL_LINE_MASK, refs);
-    core->sim->attributed.number++;
-    const enum caches_tried tried = sim_try_tlb(core, kind, page, (struct guest_va){va}, err);
-    if (C2_LIKELY(tried == CACHES_MISSED))
-        return sim_missed_data(core, kind, page, (struct guest_va){va}, err);
-    if (C2_UNLIKELY(tried == SIM_FAILED))
-        return core->status;
-    return tried == CACHES_TRIED ? C2_OK : sim_asked(core, tried, kind, page, (struct guest_va){va}, err);
-}
-
-enum c2_status sim_refer_unslotted(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t *refs,
-                                   struct c2_error *err)
-{
-    C2_PROMISE(sim_page_at(core, va)->slot == SIM_NO_SLOTS);
-    const struct sim_page *page = sim_page_at(core, va);
-    enter_line(core, slot, va & ~SIM_USUAL_LINE_MASK, refs);
-    core->tlb_page[CACHES_TLB_LOAD] = SIM_NOWHERE;
-    core->tlb_accesses[CACHES_TLB_LOAD] = page->found.accesses;
-    ++*page->found.accesses;
-    core->sim->attributed.number++;
-    return sim_asked(core, CACHES_UNTRIED, first_kind(slot), page, (struct guest_va){va}, err);
-}
-
-/* That the TLBs have missed is counted for the access site, which is mostly known without a request. */
 enum c2_status sim_line_found(struct sim_core *core, const struct sim_slot *slot, uint64_t va, struct c2_error *err)
 {
-    const struct sim_attribution *to = &core->sim->attributed.to;
     enter_slot(core, slot);
-    const struct sim_last_access_site *last = sim_last_access_site(core, core->code, (struct guest_va){va});
-    if (C2_LIKELY(last && core->untranslated != 0)) {
-        C2_PROMISE(sim_last_access_site_holds(core, core->code, first_kind(slot), (struct guest_va){va}, last->word));
-        const unsigned reads = core->untranslated >> SIM_COUNTED_READS & 7;
-        core->untranslated = 0;
-        to->untranslated(to->self, last->word, reads);
-        return C2_OK;
-    }
     return sim_translated(core, first_kind(slot), (struct guest_va){va}, C2_OK, err);
 }
 
-enum c2_status sim_line_missed(struct sim_core *core, const struct sim_slot *slot, const struct sim_page *page,
-                               uint64_t va, struct c2_error *err)
+enum c2_status sim_line_missed(struct sim_core *core, const struct sim_slot *slot, uint64_t va, struct c2_error *err)
 {
-    C2_PROMISE(page->vpn == va >> C2_PAGE_SHIFT);
     enter_slot(core, slot);
-    return sim_missed_data(core, slot->write ? SIM_WRITE : SIM_READ, page, (struct guest_va){va}, err);
+    return sim_classifier_missed(core, first_kind(slot), (struct guest_va){va}, err);
 }
 
 /* ------------------------------------------------------------------ a record */

@@ -255,9 +255,7 @@ PART enum c2_status fetch_far(struct sim_core *core, struct hot *hot, uint64_t l
 {
     const uint64_t start = line << SIM_USUAL_LINE_SHIFT;
     const struct sim_page *const page = page_at(core, start);
-    if (C2_UNLIKELY(page->vpn != start >> C2_PAGE_SHIFT || page->slot == SIM_NO_SLOTS))
-        return fetch_slowly(core, hot, start, code, false, ways, err);
-    if (C2_UNLIKELY(!translated(core, page, CACHES_TLB_FETCH, start)))
+    if (C2_UNLIKELY(page->vpn != start >> C2_PAGE_SHIFT || !translated(core, page, CACHES_TLB_FETCH, start)))
         return fetch_slowly(core, hot, start, code, false, ways, err);
     if (C2_UNLIKELY(core->tlb_accesses[CACHES_TLB_FETCH] != page->found.accesses)) {
         settle_fetched(core);
@@ -284,17 +282,6 @@ PART enum c2_status refer_slowly(struct sim_core *core, struct hot *hot, const s
 {
     hot_store(core, hot, ways);
     return back(core, hot, sim_refer(core, slot, va, err), ways, err);
-}
-
-/* Of a line whose owner is known. asked: the TLBs have done their part; the slot of the line is not remembered. */
-PART enum c2_status refer_owned(struct sim_core *core, struct hot *hot, const struct sim_slot *slot, uint64_t va,
-                                const bool asked, const uint32_t ways, struct c2_error *err)
-{
-    uint64_t *const refs = hot->refs;
-    hot->line_start = SIM_NO_START; /* it was entered, and is not accessed yet */
-    hot_store(core, hot, ways);
-    core->tlb_page[CACHES_TLB_LOAD] = SIM_NOWHERE;
-    return back(core, hot, (asked ? sim_refer_unslotted : sim_refer_anew)(core, slot, va, refs, err), ways, err);
 }
 
 /* What is rare works out anew what it needs of an address, so that no register holds it meanwhile. */
@@ -407,7 +394,7 @@ PART enum c2_status miss_any(struct sim_core *core, struct hot *hot, const struc
                                                       (struct line_no){page->line + line});
     C2_PROMISE(tried == CACHES_MISSED);
     (void)tried;
-    enum c2_status status = sim_line_missed(core, slot, page, va, err);
+    enum c2_status status = sim_line_missed(core, slot, va, err);
     core->sim->attributed.number--; /* it is pending */
     core->missed[slot->write]++;
     status = keep_room(core, status, err);
@@ -427,12 +414,9 @@ PART enum c2_status miss(struct sim_core *core, struct hot *hot, const struct si
         second = ask_any_second(core, hot, slot, page, rarely(va), last->word, ways);
     C2_PROMISE(!last || sim_last_access_site_holds(core, slot->code, slot->write ? SIM_WRITE : SIM_READ,
                                                    (struct guest_va){va}, last->word));
-    if (second != SECOND_HAS) {
-        if (C2_UNLIKELY(page->slot == SIM_NO_SLOTS))
-            return refer_owned(core, hot, slot, va, true, ways, err);
+    if (second != SECOND_HAS)
         status = last ? miss_further(core, hot, slot, rarely(va), last->word, second == SECOND_MISSED, err)
                       : miss_any(core, hot, slot, rarely(va), err);
-    }
     C2_PROMISE(status != C2_OK || hit_holds(core, hot, CACHES_DATA, va, ways, ways));
     return status;
 }
@@ -444,6 +428,7 @@ PART enum c2_status refer_translated(struct sim_core *core, struct hot *hot, con
                                      struct c2_error *err)
 {
     const uint64_t line = line_in_page(va), line_slot = page->slot + line;
+    C2_PROMISE(page->slot != SIM_NO_SLOTS); /* else there was no memory, and it was not accessed */
     if (C2_UNLIKELY(core->tlb_accesses[CACHES_TLB_LOAD] != page->found.accesses)) {
         settle_left(core);
         core->tlb_accesses[CACHES_TLB_LOAD] = page->found.accesses;
@@ -485,13 +470,16 @@ PART enum c2_status refer_refilled(struct sim_core *core, struct hot *hot, const
                                    const uint32_t ways, struct c2_error *err)
 {
     struct sim_page *const page = page_at(core, va);
+    const uint64_t left = hot->line_start;
     if (C2_UNLIKELY(page->vpn != va >> C2_PAGE_SHIFT || !enter_owned(core, hot, page, va)))
         return refer_slowly(core, hot, slot, va, ways, err);
     if (caches_tlbs_hears(&page->found) && translated_and_notified(core, page, CACHES_TLB_LOAD, va))
         return refer_translated(core, hot, slot, page, va, true, ways, err);
-    if (C2_UNLIKELY(page->slot == SIM_NO_SLOTS || !sim_refilled(core, page, (struct guest_va){va})))
-        return refer_owned(core, hot, slot, va, false, ways, err);
-    return refer_translated(core, hot, slot, page, va, false, ways, err);
+    if (C2_LIKELY(sim_refilled(core, page, (struct guest_va){va})))
+        return refer_translated(core, hot, slot, page, va, false, ways, err);
+    hot->line_start = left; /* it was entered, and is not accessed yet */
+    disown_line(core, hot);
+    return refer_slowly(core, hot, slot, va, ways, err);
 }
 
 /* To another line than the one before, mostly of a page that is remembered and that the TLBs have where they had it

@@ -162,7 +162,7 @@ static enum c2_status ask_any(struct sim_core *core, enum sim_kind kind, const s
 enum c2_status sim_asked(struct sim_core *core, enum caches_tried tried, enum sim_kind kind,
                          const struct sim_page *page, struct guest_va va, struct c2_error *err)
 {
-    C2_PROMISE(tried != SIM_FAILED && (tried == CACHES_UNTRIED || core->sim->classifier.event_log));
+    C2_PROMISE(tried == CACHES_UNTRIED || core->sim->classifier.event_log);
     if (C2_LIKELY(tried == CACHES_MISSED))
         return sim_classifier_missed(core, kind, va, err);
     if (tried == CACHES_UNTRIED)
@@ -196,24 +196,6 @@ bool sim_refilled(struct sim_core *core, struct sim_page *page, struct guest_va 
     if (counts)
         sim_wait_for_line(core, false);
     return true;
-}
-
-/* Most pages that the first level has lost are in the second; here those of which that has to be notified at once. */
-enum caches_tried sim_try_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
-                              struct c2_error *err)
-{
-    C2_PROMISE(kind != SIM_FETCH && page->vpn == va.v >> C2_PAGE_SHIFT);
-    if (!caches_tlbs_refill(core->tlb_refill, va, &page->found))
-        return sim_tried(core, sim_ask_tlb(core, kind, page, va, err));
-    ++*page->found.accesses;
-    core->tlb_accesses[CACHES_TLB_LOAD] = page->found.accesses;
-    const enum c2_status status = sim_untranslated(core, CACHES_TLB_LOAD, va, 0, err);
-    if (C2_UNLIKELY(status != C2_OK))
-        return sim_tried(core, status);
-    const enum caches_tried tried = sim_try_caches(core, kind, page, va);
-    if (tried == CACHES_MISSED || core->untranslated == 0)
-        return tried;
-    return sim_tried(core, sim_translated(core, kind, va, sim_asked(core, tried, kind, page, va, err), err));
 }
 
 enum c2_status sim_access(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct c2_error *err)

@@ -131,7 +131,6 @@ struct sim_core {
     bool second;                 /* of a slot that reads and writes, the write is on its own */
     bool alone;                  /* the record is no such run; then: */
     uint64_t references;         /* of the record, that have begun */
-    enum c2_status status;       /* of what has failed: SIM_FAILED */
     uint32_t untranslated;       /* the bits of the access being made that go with its miss: see sim_untranslated() */
 
     bool tlb_on[2];                             /* by enum caches_side: these have TLBs */
@@ -332,19 +331,12 @@ const uint64_t *sim_look_ahead(struct sim_core *core, const uint64_t *word, cons
  * part, and L1I does not have it, `youngest` being its set. */
 enum c2_status sim_fetch(struct sim_core *core, uint64_t start, uint32_t code, struct c2_error *err);
 enum c2_status sim_fetch_missed(struct sim_core *core, uint64_t start, uint32_t code, struct c2_error *err);
-/* A reference, whatever is known of it; and to another line than the one before, all of it inside, whose page is
- * remembered, and whose owner has these refs: where nothing is done yet, and where the TLBs have done their part but
- * for the count, and the slot of the line is not remembered. */
+/* A reference, whatever is known of it. */
 enum c2_status sim_refer(struct sim_core *core, const struct sim_slot *slot, uint64_t va, struct c2_error *err);
-enum c2_status sim_refer_anew(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t *refs,
-                              struct c2_error *err);
-enum c2_status sim_refer_unslotted(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t *refs,
-                                   struct c2_error *err);
 /* L1D has the line, and the TLBs had to be refilled (sim_refilled). */
 enum c2_status sim_line_found(struct sim_core *core, const struct sim_slot *slot, uint64_t va, struct c2_error *err);
 /* L1D has missed it, and the levels have done their part: its access site goes on the event log. */
-enum c2_status sim_line_missed(struct sim_core *core, const struct sim_slot *slot, const struct sim_page *page,
-                               uint64_t va, struct c2_error *err);
+enum c2_status sim_line_missed(struct sim_core *core, const struct sim_slot *slot, uint64_t va, struct c2_error *err);
 
 /* records.c: these words begin, of which nothing is notified yet; all before this record, or mark, is notified; and
  * behind it; all that has begun is, up to the reference that is simulated. */
@@ -640,6 +632,28 @@ static inline struct guest_pa sim_translate(struct sim_core *core, struct guest_
     return (struct guest_pa){(sim_page_of(core, va)->line << core->line_shift) + (va.v & (C2_PAGE_BYTES - 1))};
 }
 
+/* C2_PROMISE: the attribution gives the same of this instruction. */
+static inline bool sim_last_access_site_holds(const struct sim_core *core, uint32_t code, enum sim_kind kind,
+                                              struct guest_va va, uint64_t word)
+{
+    const struct sim_attribution *to = &core->sim->attributed.to;
+    uint64_t access_site = 0;
+    return to->access_site && to->access_site(to->self, code, kind, va, &access_site, NULL) == C2_OK &&
+           access_site == word;
+}
+
+/* The access site of an access of data by the instruction, if it is known without a request; else NULL. Where misses
+ * are only counted. */
+static inline const struct sim_last_access_site *sim_last_access_site(const struct sim_core *core, uint32_t code,
+                                                                      struct guest_va va)
+{
+    const struct sim_last_access_sites *all = core->sim->attributed.access_sites;
+    if (!SHORTCUT(code < all->room))
+        return NULL;
+    const struct sim_last_access_site *last = &all->code[code];
+    return SHORTCUT(va.v - last->start < last->bytes && last->epoch == all->epoch) ? last : NULL;
+}
+
 /* The access site of an access; never 0, which is none, unless there is no attribution. */
 static inline enum c2_status sim_ask_access_site(struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                                  uint64_t *access_site, struct c2_error *err)
@@ -648,6 +662,13 @@ static inline enum c2_status sim_ask_access_site(struct sim_core *core, enum sim
     *access_site = 0;
     if (!to->access_site)
         return C2_OK;
+    const bool data = kind == SIM_READ || kind == SIM_WRITE;
+    const struct sim_last_access_site *last = data ? sim_last_access_site(core, core->code, va) : NULL;
+    if (last) {
+        C2_PROMISE(sim_last_access_site_holds(core, core->code, kind, va, last->word));
+        *access_site = last->word;
+        return C2_OK;
+    }
     enum c2_status status = to->access_site(to->self, core->code, kind, va, access_site, err);
     C2_PROMISE(status != C2_OK || *access_site != 0);
     return status;
@@ -675,43 +696,6 @@ static inline uint32_t sim_miss_bits(struct sim_core *core, enum sim_kind kind, 
     return (page->counted | (uint32_t)kind << SIM_COUNTED_KIND | untranslated) & core->sim->attributed.measured_bits;
 }
 _Static_assert(SIM_COUNTED_READS + 3 <= CACHES_COMPACT_BITS && MMU_WALK_ENTRIES < 8, "the bits are there");
-
-/* C2_PROMISE: the attribution gives the same of this instruction. */
-static inline bool sim_last_access_site_holds(const struct sim_core *core, uint32_t code, enum sim_kind kind,
-                                              struct guest_va va, uint64_t word)
-{
-    const struct sim_attribution *to = &core->sim->attributed.to;
-    uint64_t access_site = 0;
-    return to->access_site && to->access_site(to->self, code, kind, va, &access_site, NULL) == C2_OK &&
-           access_site == word;
-}
-
-/* The access site of an access of data by the instruction, if it is known without a request; else NULL. Where misses
- * are only counted. */
-static inline const struct sim_last_access_site *sim_last_access_site(const struct sim_core *core, uint32_t code,
-                                                                      struct guest_va va)
-{
-    const struct sim_last_access_sites *all = core->sim->attributed.access_sites;
-    if (!SHORTCUT(code < all->room))
-        return NULL;
-    const struct sim_last_access_site *last = &all->code[code];
-    return SHORTCUT(va.v - last->start < last->bytes && last->epoch == all->epoch) ? last : NULL;
-}
-
-/* Behind CACHES_MISSED, of data: sim_classifier_missed(), with the usual way of it as a part. page: that of va. */
-static inline enum c2_status sim_missed_data(struct sim_core *core, enum sim_kind kind, const struct sim_page *page,
-                                             struct guest_va va, struct c2_error *err)
-{
-    C2_PROMISE(kind == SIM_READ || kind == SIM_WRITE);
-    const struct sim_last_access_site *last = sim_last_access_site(core, core->code, va);
-    if (C2_UNLIKELY(!last))
-        return sim_classifier_missed(core, kind, va, err);
-    C2_PROMISE(sim_last_access_site_holds(core, core->code, kind, va, last->word));
-    const uint32_t bits = sim_miss_bits(core, kind, page);
-    return caches_defer_l1_handle(core->l1_handle[CACHES_DATA], last->word, bits) == CACHES_FULL
-               ? sim_classifier_pass(core->sim, err)
-               : C2_OK;
-}
 
 /* A miss of the TLBs is counted with that of the line, if there is one. */
 static inline void sim_wait_for_line(struct sim_core *core, unsigned reads)
@@ -790,13 +774,10 @@ static inline uint32_t sim_line_of(struct guest_va va, unsigned line_shift)
     return (uint32_t)(va.v & (C2_PAGE_BYTES - 1)) >> line_shift;
 }
 
-/* sim.c: the rarer ways of sim_ask(): the TLBs are to be notified more, or there are none; the same of data on a usual
- * machine, of which what is not CACHES_TRIED is for sim_asked() (SIM_FAILED: none); what follows where more than a
- * count has changed, or nothing is done yet. */
+/* sim.c: the rarer ways of sim_ask(): the TLBs are to be notified more, or there are none; what follows where more than
+ * a count has changed, or nothing is done yet. */
 enum c2_status sim_ask_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
                            struct c2_error *err);
-enum caches_tried sim_try_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
-                              struct c2_error *err);
 /* The page that the first TLB of the data side has lost is in the second: the TLBs have done their part but for the
  * count, and that there was a miss of the first is notified with that of the line, or by sim_line_found(). False:
  * nothing has changed; it is not there, or has to be notified at once. */
@@ -804,35 +785,20 @@ bool sim_refilled(struct sim_core *core, struct sim_page *page, struct guest_va 
 enum c2_status sim_asked(struct sim_core *core, enum caches_tried tried, enum sim_kind kind,
                          const struct sim_page *page, struct guest_va va, struct c2_error *err);
 
-/* What sim_try_tlb() says, besides: it has failed, as core->status says. */
-#define SIM_FAILED ((enum caches_tried)(CACHES_FULL + 1))
-
-static inline enum caches_tried sim_tried(struct sim_core *core, enum c2_status status)
-{
-    core->status = status;
-    return status == C2_OK ? CACHES_TRIED : SIM_FAILED;
-}
-
-/* The caches are asked for a line; the TLBs have been. What is not CACHES_TRIED is for sim_asked(). */
-static inline enum caches_tried sim_try_caches(struct sim_core *core, enum sim_kind kind, const struct sim_page *page,
-                                               struct guest_va va)
+/* The caches are asked for a line; the TLBs have been. */
+static inline enum c2_status sim_ask_caches(struct sim_core *core, enum sim_kind kind, const struct sim_page *page,
+                                            struct guest_va va, struct c2_error *err)
 {
     const uint32_t line = sim_line_of(va, core->line_shift), slot = page->slot;
     struct caches_l1_handle *const l1_handle = core->l1_handle[kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA];
     const struct line_no physical_line = {page->line + line};
     if (C2_UNLIKELY(slot == SIM_NO_SLOTS))
-        return CACHES_UNTRIED;
+        return sim_asked(core, CACHES_UNTRIED, kind, page, va, err);
     if (C2_UNLIKELY(core->sim->hears_instructions))
         sim_attribute_try(core, kind, va);
-    const enum caches_tried tried = caches_again(l1_handle, kind == SIM_WRITE, slot + line, physical_line);
-    return tried == CACHES_UNTRIED ? caches_try_others(l1_handle, kind == SIM_WRITE, slot + line, physical_line)
-                                   : tried;
-}
-
-static inline enum c2_status sim_ask_caches(struct sim_core *core, enum sim_kind kind, const struct sim_page *page,
-                                            struct guest_va va, struct c2_error *err)
-{
-    const enum caches_tried tried = sim_try_caches(core, kind, page, va);
+    enum caches_tried tried = caches_again(l1_handle, kind == SIM_WRITE, slot + line, physical_line);
+    if (tried == CACHES_UNTRIED)
+        tried = caches_try_others(l1_handle, kind == SIM_WRITE, slot + line, physical_line);
     return C2_LIKELY(tried == CACHES_TRIED) ? C2_OK : sim_asked(core, tried, kind, page, va, err);
 }
 
