@@ -4,8 +4,8 @@
  *
  * Model
  *   The heap is made HEAP_BYTES larger at once, and the host is asked for large pages for that. What is allocated comes
- *   to lie there, of other threads too; tables of more than M_MMAP_THRESHOLD stay memory of their own, and what is
- *   beyond HEAP_BYTES is small pages as before.
+ *   to lie there, of other threads too; as long as there is room so do tables of more than M_MMAP_THRESHOLD, which
+ *   calloc then clears. What is beyond HEAP_BYTES is small pages as before.
  * Cost
  *   A small page costs a fault, of 1.6 us and more; a large one, of 512 times the bytes, 180 us. A short run that is
  *   simulated touched 3,680 pages for the first time, and touches 1,250; one that writes a report 6,800, and 1,340.
