@@ -217,33 +217,32 @@ enum c2_status caches_hear(struct caches *caches, const uint64_t *words, uint32_
 bool caches_machines_share_first(const struct caches_machine *one, const struct caches_machine *other);
 /* Before the first access, of a machine with an event log of the caller's: its first level is another one's. */
 void caches_follow(struct caches *caches);
-/* What is read from the event log of the other one, where misses are deferred compactly. */
+/* The event log of the other one, where misses are deferred compactly: what comes next. Misses of first levels go on
+ * below, and hits are nothing, until there is something for the caller to do. writes: what the bits of writes are,
+ * under a mask. */
 struct caches_log {
     const uint64_t *at, *end;
 };
-struct caches_log_record {
-    enum caches_log_kind { CACHES_LOG_END, CACHES_LOG_MISS, CACHES_LOG_GROUP, CACHES_LOG_PLACED } kind;
-    enum caches_side side; /* of a miss: the level that has missed, */
-    uint32_t slot, bits;   /* as deferred; */
-    uint32_t left;         /* what it lost for it */
-    uint64_t access_site;
-    struct line_no first;   /* of a group of lines that is new: caches_slot() comes next */
-    const uint64_t *placed; /* what caches_note_placed() was given */
-    uint32_t placed_count;
-};
-/* In an access: where machines that follow have their first line of the group of this slot; at most so many. */
-#define CACHES_FOLLOWERS 64u
-void caches_note_placed(struct caches *caches, uint32_t slot, const uint64_t *first, uint32_t count);
-void caches_log_next(struct caches_log *log, struct caches_log_record *out);
-/* All that comes next as far as it is hits of the first levels, and misses of L1D whose access sites have no upper
- * half, until an inclusive level has taken a line from the first one; says whether the event log is full. writes: what
- * the bits of writes are, under a mask. */
 struct caches_log_writes {
     uint32_t mask, are;
 };
-bool caches_follow_data(struct caches *caches, struct caches_log *log, struct caches_log_writes writes);
-/* The miss, from the second level on: as caches_try(), but that CACHES_TRIED is a hit of that. */
-enum caches_tried caches_try_below(struct caches *caches, const struct caches_log_record *miss, bool write);
+enum caches_log_kind {
+    CACHES_LOG_END,
+    CACHES_LOG_FULL,   /* this machine's own event log is */
+    CACHES_LOG_LOST,   /* caches_first_lost() */
+    CACHES_LOG_GROUP,  /* of lines that is new: caches_slot() of the first comes next */
+    CACHES_LOG_PLACED, /* what caches_note_placed() was given */
+};
+struct caches_log_group {
+    struct line_no first;
+    const uint64_t *placed;
+    uint32_t placed_count;
+};
+enum caches_log_kind caches_log_next(struct caches *caches, struct caches_log *log, struct caches_log_writes writes,
+                                     struct caches_log_group *group);
+/* In an access: where machines that follow have their first line of the group of this slot; at most so many. */
+#define CACHES_FOLLOWERS 64u
+void caches_note_placed(struct caches *caches, uint32_t slot, const uint64_t *first, uint32_t count);
 /* An inclusive level has taken a line from the first one: from there it is no other machine's. */
 bool caches_first_lost(const struct caches *caches);
 /* The counts of the first levels become those of the other one. Both event logs are empty, and all is heard. */

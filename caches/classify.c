@@ -289,7 +289,7 @@ static inline __attribute__((always_inline)) void say_levels(struct cache_classi
                                                              const uint32_t missed)
 {
     const uint32_t slot = (uint32_t)first, bits = (uint32_t)(first >> EVENT_LOG_BITS);
-    const uint64_t rest = (first >> EVENT_LOG_BEHIND & EVENT_LOG_BEHIND_MASK) > missed ? words[missed] : 0;
+    const uint64_t rest = event_log_rest(first, words);
     const uint64_t access_site = words[0] >> 32 | rest << 32;
     uint32_t depth = event_log_depth(classifier, level_index);
     C2_PROMISE(depth + missed <= classifier->level_count);

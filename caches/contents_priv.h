@@ -30,12 +30,10 @@ struct cache_form {
      * so, too; the low bits of a line find the sets of these. NULL: there are none. */
     cache_access_function *eight;
     cache_miss_function *eight_missed;
-    /* Of a machine whose first level is another one's (follow.c): what that has missed and filled; left: the word that
-     * had to leave its set. And many at a time. */
-    enum caches_tried (*below)(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t line,
-                               uint32_t left);
-    const uint64_t *(*below_data)(struct caches *caches, const uint64_t *word, const uint64_t *end,
-                                  struct caches_log_writes writes);
+    /* Of a machine whose first levels are another one's (follow.c): what these have missed and filled, on its event
+     * log. Returns the first word that is none of it, or where this machine can do no more. */
+    const uint64_t *(*below)(struct caches *caches, const uint64_t *word, const uint64_t *end,
+                             struct caches_log_writes writes);
 };
 extern const struct cache_form cache_form_scalar, cache_form_sse2, cache_form_avx2, cache_form_avx512;
 

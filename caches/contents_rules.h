@@ -285,41 +285,33 @@ static inline void note_asked(struct cache_level *level, uint32_t slot, bool hit
         cache_prefetch_used(level, slot, false);
 }
 
-#if !CACHE_GENERAL
-
-/* A level below the first is asked, whose lines are in order of age, and which is not exclusive. False: it misses, and
- * is to be filled. */
-PART bool ask_ordered(struct cache_level *level, uint64_t write, uint32_t tag, uint32_t set, const uint32_t ways)
+/* A level below the first is asked. False: it misses, and is to be filled. known: its ways, where it has its lines in
+ * order of age, and is not exclusive; a constant. 0: it may be any. */
+PART bool ask_ways(struct cache_level *level, uint64_t write, uint32_t tag, uint32_t set, const uint32_t known)
 {
-    C2_PROMISE(level->ordered && !level->exclusive && level->sets.ways == ways);
-    uint32_t *words = level->sets.word + (size_t)set * cache_sets_stride(ways);
+    C2_PROMISE(known == 0 || (level->ordered && !level->exclusive && level->sets.ways == known));
+    const uint32_t ways = known != 0 ? known : level->sets.ways;
+    uint32_t *words = known != 0 ? level->sets.word + (size_t)set * cache_sets_stride(known) : words_at(level, set);
     const uint32_t place = sets_find(words, tag, ways);
-    if (C2_UNLIKELY(place >= ways))
-        return false;
-    level->l1_handle.hits[write]++;
-    sets_youngest(words, place, ways);
-    return true;
-}
-
-#endif
-
-/* A level below the first is asked. False: it misses, and is to be filled. */
-PART bool ask(struct cache_level *level, uint64_t write, uint32_t tag, uint32_t set)
-{
-    uint32_t *words = words_at(level, set);
-    const uint32_t ways = level->sets.ways, place = sets_find(words, tag, ways);
     if (CACHE_GENERAL)
         note_asked(level, tag - 1, place < ways);
     if (C2_UNLIKELY(place >= ways))
         return false;
     level->l1_handle.hits[write] += !(CACHE_GENERAL && level->l1_handle.caches->trail.fetches);
-    if (level->exclusive)
+    if (known != 0)
+        sets_youngest(words, place, known);
+    else if (level->exclusive)
         move_up(level, words, place);
     else if (level->ordered)
         sets_youngest(words, place, ways);
     else
         hit_by_policy(level, &words[place]);
     return true;
+}
+
+PART bool ask(struct cache_level *level, uint64_t write, uint32_t tag, uint32_t set)
+{
+    return ask_ways(level, write, tag, set, 0);
 }
 
 /* ------------------------------------------------------------------ misses */
@@ -558,18 +550,8 @@ static enum caches_tried access_any(struct caches_l1_handle *l1_handle, bool wri
 
 /* ------------------------------------------------------------------ below another machine's first level */
 
-/* That level has missed the line: the rest of the access. */
-PART enum caches_tried below_any(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t line)
-{
-    struct cache_level *second = cache_level_of(l1_handle)->next;
-    C2_PROMISE(second && !second->exclusive);
-    if (!ask(second, write, slot + 1, cache_contents_set_of(second, line)))
-        return missed_any(&second->l1_handle, write, slot, line, 0, 0);
-    return cache_event_log_hit(second, slot);
-}
-
-/* And has filled the line, for which this had to leave. Where an inclusive level may take lines from it, it is known
- * here which it has, in no order. */
+/* That level has filled the line, for which this had to leave. Where an inclusive level may take lines from it, it is
+ * known here which it has, in no order. */
 PART void below_filled(struct cache_level *first, uint32_t slot, uint64_t line, uint32_t left)
 {
     C2_PROMISE(first->depth == 0 && first->ordered);
@@ -586,70 +568,60 @@ PART void below_filled(struct cache_level *first, uint32_t slot, uint64_t line, 
         write_down(first->next, tag, cache_lines_line(first->lines, tag - 1));
 }
 
-static enum caches_tried below_one(struct caches_l1_handle *l1_handle, bool write, uint32_t slot, uint64_t line,
-                                   uint32_t left)
-{
-    const enum caches_tried tried = below_any(l1_handle, write, slot, line);
-    below_filled(cache_level_of(l1_handle), slot, line, left);
-    return tried;
-}
-
-/* The second level has missed as well. The record that this writes has what goes with the miss in the other machine's
- * event log: the caller's bits, in `head`, and in `next` the access site. */
+/* The second level has missed as well. What goes with the miss in the other machine's event log - the caller's bits, in
+ * `head`, and the access site, behind it - goes with this one's. */
 static __attribute__((noinline)) void below_missed(struct cache_level *second, bool write, uint64_t line, uint64_t head,
-                                                   uint64_t next)
+                                                   const uint64_t *behind)
 {
     struct caches_event_log_end *const event_log = second->l1_handle.event_log;
+    const uint64_t above = (uint32_t)event_log_rest(head, behind);
     missed_any(&second->l1_handle, write, (uint32_t)head, line, head >> EVENT_LOG_BITS << EVENT_LOG_BITS,
-               next >> 32 << 32);
-    event_log->at += 1 + event_log_missed(*event_log->at);
+               behind[0] >> 32 << 32);
+    caches_event_log_compact(event_log, 0, above | (uint64_t)second->l1_handle.caches->trail.lost << 32, 0);
 }
 
-/* Of another machine's event log: misses of L1D, and all hits between. Ends at the first word of something else, or
- * where this machine's own is full, or a first level has lost a line to one below. The second level has its lines by
- * age, and is not exclusive. */
-PART const uint64_t *below_data_of(struct caches *caches, const uint64_t *word, const uint64_t *end,
-                                   struct caches_log_writes writes, const uint32_t ways)
+/* Misses of the first levels in another machine's event log, and all hits between: of each the rest of the access. Ends
+ * at the first word of something else, or where this machine's own is full, or a first level has lost a line to one
+ * below. ways: of the second level, where it has its lines by age; 0: any. */
+PART const uint64_t *below_first_of(struct caches *caches, const uint64_t *word, const uint64_t *end,
+                                    struct caches_log_writes writes, const uint32_t ways)
 {
-    struct cache_level *const first = caches->port[CACHE_PORT_DATA], *const second = first->next;
+    struct cache_level *const second = caches->port[CACHE_PORT_DATA]->next;
     struct caches_event_log_end *const event_log = &caches->event_log.end;
     while (word < end && event_log->at < event_log->stop && !caches->first_lost) {
-        const uint64_t head = *word, behind = head >> EVENT_LOG_BEHIND & EVENT_LOG_BEHIND_MASK;
+        const uint64_t head = *word;
         if (head >> EVENT_LOG_MISSED == 0) {
             word++;
             continue;
         }
-        if ((head >> EVENT_LOG_LEVEL_INDEX & 15) != 0 || C2_UNLIKELY(behind != event_log_missed(head)))
-            break; /* the access site has an upper half, or the record is none of a miss */
+        if (C2_UNLIKELY(!(head & EVENT_LOG_IS_COMPACT)))
+            break;
         const uint32_t slot = (uint32_t)head;
+        const enum caches_side side = (head >> EVENT_LOG_LEVEL_INDEX & 15) == 0 ? CACHES_DATA : CACHES_FETCH;
         const uint64_t line = cache_lines_line(&caches->lines, slot);
         const bool write = (head >> EVENT_LOG_BITS & writes.mask) == writes.are;
-        if (C2_LIKELY(ask_ordered(second, write, slot + 1, cache_contents_set_of(second, line), ways)))
+        if (C2_LIKELY(ask_ways(second, write, slot + 1, cache_contents_set_of(second, line), ways)))
             *event_log->at++ = second->l1_handle.level_index_word | slot;
         else
-            below_missed(second, write, line, head, word[1]);
-        below_filled(first, slot, line, event_log_word((uint32_t)word[1]));
-        word += 1 + behind;
+            below_missed(second, write, line, head, word + 1);
+        below_filled(caches->port[side], slot, line, event_log_word((uint32_t)word[1]));
+        word += 1 + (head >> EVENT_LOG_BEHIND & EVENT_LOG_BEHIND_MASK);
     }
     return word;
 }
 
-static __attribute__((noinline)) const uint64_t *below_data_any(struct caches *caches, const uint64_t *word,
-                                                                const uint64_t *end, struct caches_log_writes writes)
+static const uint64_t *below_first(struct caches *caches, const uint64_t *word, const uint64_t *end,
+                                   struct caches_log_writes writes)
 {
-    return below_data_of(caches, word, end, writes, caches->port[CACHE_PORT_DATA]->next->sets.ways);
-}
-
-static const uint64_t *below_data(struct caches *caches, const uint64_t *word, const uint64_t *end,
-                                  struct caches_log_writes writes)
-{
-    switch (caches->port[CACHE_PORT_DATA]->next->sets.ways) {
+    const struct cache_level *const second = caches->port[CACHE_PORT_DATA]->next;
+    C2_PROMISE(!second->exclusive);
+    switch (second->ordered ? second->sets.ways : 0) {
     case 4:
-        return below_data_of(caches, word, end, writes, 4);
+        return below_first_of(caches, word, end, writes, 4);
     case 8:
-        return below_data_of(caches, word, end, writes, 8);
+        return below_first_of(caches, word, end, writes, 8);
     default:
-        return below_data_any(caches, word, end, writes);
+        return below_first_of(caches, word, end, writes, 0);
     }
 }
 
@@ -721,8 +693,7 @@ const struct cache_form CACHE_JOIN(cache_form_, CACHE_FORM_NAME) = {
     .any_missed = missed_any,
     .further = missed_both,
     .wrote = wrote,
-    .below = below_one,
-    .below_data = below_data,
+    .below = below_first,
 #if CACHE_FORM != CACHE_FORM_SCALAR
     .eight = access_eight,
     .eight_missed = missed_eight,

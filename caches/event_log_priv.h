@@ -120,6 +120,13 @@ void cache_event_log_classify(struct caches *caches, struct caches_outcome *outc
 
 static inline uint32_t event_log_missed(uint64_t first) { return first >> EVENT_LOG_MISSED & 15; }
 
+/* Of a compact record, what is in its last word; 0: there is none. words: behind the first one. */
+static inline uint64_t event_log_rest(uint64_t first, const uint64_t *words)
+{
+    const uint32_t missed = event_log_missed(first);
+    return (first >> EVENT_LOG_BEHIND & EVENT_LOG_BEHIND_MASK) > missed ? words[missed] : 0;
+}
+
 static inline void cache_event_log_put(struct caches *caches, uint64_t word) { *caches->event_log.end.at++ = word; }
 
 /* A level that walks enter further down is asked by others too. */

@@ -58,40 +58,28 @@ bool caches_first_lost(const struct caches *caches) { return caches->first_lost;
 
 /* ------------------------------------------------------------------ the other's event log */
 
-static void read_miss(struct caches_log_record *out, uint64_t first, const uint64_t *words)
+enum caches_log_kind caches_log_next(struct caches *caches, struct caches_log *log, struct caches_log_writes writes,
+                                     struct caches_log_group *group)
 {
-    C2_PROMISE(first & EVENT_LOG_IS_COMPACT);
-    const uint32_t missed = event_log_missed(first);
-    const uint64_t rest = (first >> EVENT_LOG_BEHIND & EVENT_LOG_BEHIND_MASK) > missed ? words[missed] : 0;
-    out->kind = CACHES_LOG_MISS;
-    out->side = (first >> EVENT_LOG_LEVEL_INDEX & 15) == 0 ? CACHES_DATA : CACHES_FETCH;
-    out->slot = (uint32_t)first;
-    out->bits = (uint32_t)(first >> EVENT_LOG_BITS);
-    out->left = event_log_word((uint32_t)words[0]);
-    out->access_site = words[0] >> 32 | rest << 32;
-}
-
-void caches_log_next(struct caches_log *log, struct caches_log_record *out)
-{
-    const uint64_t *word = log->at, *const end = log->end;
-    out->kind = CACHES_LOG_END;
-    while (word < end && out->kind == CACHES_LOG_END) {
-        const uint64_t first = *word++, level_index = first >> EVENT_LOG_LEVEL_INDEX & 15;
-        if (C2_LIKELY(first >> EVENT_LOG_MISSED == 0))
-            continue; /* a hit */
+    C2_PROMISE(caches->classifier->follows);
+    while (log->at < log->end) {
+        log->at = cache_contents_form(caches)->below(caches, log->at, log->end, writes);
+        if (caches->event_log.end.at >= caches->event_log.end.stop)
+            return CACHES_LOG_FULL;
+        if (C2_UNLIKELY(caches->first_lost))
+            return CACHES_LOG_LOST;
+        if (log->at == log->end)
+            break;
+        const uint64_t first = *log->at++, kind = first >> EVENT_LOG_LEVEL_INDEX & 15;
         const uint32_t behind = first >> EVENT_LOG_BEHIND & EVENT_LOG_BEHIND_MASK;
-        if (level_index < EVENT_LOG_PLACED)
-            read_miss(out, first, word);
-        else if (level_index == EVENT_LOG_GROUP)
-            *out = (struct caches_log_record){.kind = CACHES_LOG_GROUP, .first = {word[0] << LINES_GROUP_SHIFT}};
-        else if (level_index == EVENT_LOG_PLACED)
-            *out = (struct caches_log_record){.kind = CACHES_LOG_PLACED, .placed = word, .placed_count = behind};
-        C2_PROMISE(level_index < EVENT_LOG_PLACED || level_index >= EVENT_LOG_PUSHED ||
-                   level_index == EVENT_LOG_PLACED);
-        C2_PROMISE(level_index != EVENT_LOG_NOTE);
-        word += behind;
+        const uint64_t *const words = log->at;
+        log->at += behind;
+        C2_PROMISE(kind == EVENT_LOG_GROUP || kind == EVENT_LOG_PLACED || kind == EVENT_LOG_PUSHED);
+        *group = (struct caches_log_group){{words[0] << LINES_GROUP_SHIFT}, words, behind};
+        if (kind != EVENT_LOG_PUSHED)
+            return kind == EVENT_LOG_GROUP ? CACHES_LOG_GROUP : CACHES_LOG_PLACED;
     }
-    log->at = word;
+    return CACHES_LOG_END;
 }
 
 void caches_note_placed(struct caches *caches, uint32_t slot, const uint64_t *first, uint32_t count)
@@ -102,26 +90,6 @@ void caches_note_placed(struct caches *caches, uint32_t slot, const uint64_t *fi
     cache_event_log_put(caches, EVENT_LOG_PLACED << EVENT_LOG_LEVEL_INDEX | (uint64_t)count << EVENT_LOG_BEHIND | slot);
     for (uint32_t i = 0; i < count; i++)
         cache_event_log_put(caches, first[i]);
-}
-
-/* ------------------------------------------------------------------ what goes below */
-
-enum caches_tried caches_try_below(struct caches *caches, const struct caches_log_record *miss, bool write)
-{
-    C2_PROMISE(miss->kind == CACHES_LOG_MISS && caches->classifier->follows);
-    const struct cache_form *form = cache_contents_form(caches);
-    struct cache_level *first = caches->port[miss->side];
-    const uint64_t line = cache_lines_line(&caches->lines, miss->slot);
-    return form->below(&first->l1_handle, write, miss->slot, line, miss->left);
-}
-
-bool caches_follow_data(struct caches *caches, struct caches_log *log, struct caches_log_writes writes)
-{
-    const struct cache_level *second = &caches->level[1];
-    C2_PROMISE(caches->classifier->follows);
-    if (second->ordered && !second->exclusive)
-        log->at = cache_contents_form(caches)->below_data(caches, log->at, log->end, writes);
-    return caches->event_log.end.at >= caches->event_log.end.stop;
 }
 
 /* ------------------------------------------------------------------ counts */

@@ -160,23 +160,13 @@ void sim_share_depart(struct sim *sim)
 /* By their kind. */
 static const struct caches_log_writes writes = {3u << SIM_COUNTED_KIND, (uint32_t)SIM_WRITE << SIM_COUNTED_KIND};
 
-static bool is_write(const struct caches_log_record *miss) { return (miss->bits & writes.mask) == writes.are; }
-
-static enum c2_status follow_miss(struct sim *sim, const struct caches_log_record *miss, struct c2_error *err)
-{
-    enum caches_tried tried = caches_try_below(sim->caches, miss, is_write(miss));
-    if (tried == CACHES_MISSED)
-        tried = caches_defer_compactly(sim->caches, miss->access_site, miss->bits);
-    return C2_UNLIKELY(tried == CACHES_FULL) ? sim_classifier_pass(sim, err) : C2_OK;
-}
-
 static enum c2_status follow_group(struct sim *sim, struct line_no first, struct c2_error *err)
 {
     return caches_slot(sim->caches, first) == CACHES_NO_SLOT ? c2_fail_memory(err, "the table of lines accessed")
                                                              : C2_OK;
 }
 
-static enum c2_status follow_placed(struct sim *sim, const struct caches_log_record *group, struct c2_error *err)
+static enum c2_status follow_placed(struct sim *sim, const struct caches_log_group *group, struct c2_error *err)
 {
     C2_PROMISE(sim->at < group->placed_count);
     const uint64_t first = group->placed[sim->at];
@@ -187,20 +177,17 @@ static enum c2_status follow_placed(struct sim *sim, const struct caches_log_rec
 enum c2_status sim_share_hear(struct sim *sim, const struct stream_batch *event_log, struct c2_error *err)
 {
     struct caches_log log = {event_log->words, event_log->words + event_log->used};
-    struct caches_log_record record = {.kind = CACHES_LOG_GROUP};
+    struct caches_log_group group;
+    enum caches_log_kind kind = CACHES_LOG_FULL;
     enum c2_status status = C2_OK;
-    while (status == C2_OK && record.kind != CACHES_LOG_END && C2_LIKELY(!sim->departed)) {
-        if (caches_follow_data(sim->caches, &log, writes))
+    while (status == C2_OK && kind != CACHES_LOG_END && C2_LIKELY(!sim->departed)) {
+        kind = caches_log_next(sim->caches, &log, writes, &group);
+        if (kind == CACHES_LOG_FULL)
             status = sim_classifier_pass(sim, err);
-        if (C2_UNLIKELY(status != C2_OK))
-            break;
-        caches_log_next(&log, &record);
-        if (C2_LIKELY(record.kind == CACHES_LOG_MISS))
-            status = follow_miss(sim, &record, err);
-        else if (record.kind == CACHES_LOG_GROUP && !sim->group_of)
-            status = follow_group(sim, record.first, err);
-        else if (record.kind == CACHES_LOG_PLACED && sim->group_of)
-            status = follow_placed(sim, &record, err);
+        else if (kind == CACHES_LOG_GROUP && !sim->group_of)
+            status = follow_group(sim, group.first, err);
+        else if (kind == CACHES_LOG_PLACED && sim->group_of)
+            status = follow_placed(sim, &group, err);
         sim->departed |= caches_first_lost(sim->caches);
     }
     return status;
