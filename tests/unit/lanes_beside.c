@@ -559,6 +559,40 @@ static void sharing_changes_nothing(void **state)
     stream_blocks_destroy(blocks);
 }
 
+/* The second level of a takes lines from its first one, so another machine leads, and a alone departs. Where fewer
+ * would follow than are asked for, none does. */
+static void one_with_more_room_leads(void **state)
+{
+    (void)state;
+    struct caches_machine machines[LANES];
+    struct lane_config configs[LANES];
+    struct stream_blocks *blocks;
+    struct lanes *lanes;
+    static struct run shared;
+    assert_int_equal(stream_blocks_create(&blocks, NULL), C2_OK);
+    const uint32_t block = add_block(blocks);
+    make_machines(machines, configs, blocks);
+    for (unsigned i = 0; i < LANES; i++) {
+        machines[i].levels[1] = made_level("L2", i == 0 ? 8192 : 1 << 16, i == 0 ? 1 : 4);
+        machines[i].levels[1].inclusion = i == 0 ? CACHES_INCLUSIVE : CACHES_NON_INCLUSIVE;
+        configs[i].placement.placement = MMU_SEQUENTIAL;
+        configs[i].placement.seed = 1;
+        configs[i].unnamed = true;
+        configs[i].shares = true;
+    }
+    share(&shared, configs, 1, &(struct program){block, block, SHARED_STEPS});
+    assert_true(!SHORTCUT(true) || (shared.followers == LANES - 1 && shared.departed == 1));
+    for (unsigned least = LANES - 1; least <= LANES; least++) {
+        assert_int_equal(lanes_create(&lanes, configs, LANES, NULL), C2_OK);
+        assert_int_equal(lanes_share(lanes, least, 1, NULL), C2_OK);
+        const unsigned followers = least < LANES ? LANES - 1 : 0;
+        assert_true(!SHORTCUT(true) || lanes_follower_count(lanes) == followers);
+        assert_int_equal(lanes_group_count(lanes) + lanes_follower_count(lanes), LANES);
+        lanes_destroy(lanes);
+    }
+    stream_blocks_destroy(blocks);
+}
+
 /* The machines of d and f have 60 and 50 pages; g has 50 as well, and comes after f. */
 static void the_same_lane_fails_at_the_same_change(void **state)
 {
@@ -666,6 +700,7 @@ int main(void)
         cmocka_unit_test(each_counts_what_it_counts_alone),
         cmocka_unit_test(the_same_lane_fails_at_the_same_change),
         cmocka_unit_test(sharing_changes_nothing),
+        cmocka_unit_test(one_with_more_room_leads),
         cmocka_unit_test(one_that_follows_fails_at_the_same_change),
         cmocka_unit_test(failing_allocations),
     };
