@@ -8,7 +8,9 @@
  *   round it is: its header begins a round where the function was in the loop before, and else enters it. Two accesses
  *   of an instruction in consecutive rounds of its innermost loop are a step of that. For a loop around it the accesses
  *   compared are the first ones of each time that the loop inside was entered; where an excerpt begins amid that loop
- *   none is the first one.
+ *   none is the first one. What is not accessed in each round, as in a branch, would be there in another round of the
+ *   loop inside each time: so it is compared where it would have been in the first round, by the step that is most
+ *   frequent there so far.
  *   Of the steps of a loop the most frequent one is found in one pass with a few candidates, by the algorithm of Misra
  *   and Gries: its count is a lower bound.
  *   Elements of a string instruction are steps of the innermost loop.
@@ -392,6 +394,13 @@ static enum c2_status reach_depth(struct accesses *accesses, struct tracked *tra
     return C2_OK;
 }
 
+/* Where an access of this round would have been in the first one, if most go on by one step. */
+static uint64_t in_first_round(const struct in_loop *in, uint64_t va, uint64_t round)
+{
+    const struct analyses_step step = most(&in->steps);
+    return step.times * 2 > step.of ? va - (uint64_t)step.bytes * round : va;
+}
+
 static enum c2_status step_in_loops(struct accesses *accesses, struct tracked *tracked, uint32_t loop, uint64_t va,
                                     struct c2_error *err)
 {
@@ -400,7 +409,9 @@ static enum c2_status step_in_loops(struct accesses *accesses, struct tracked *t
     for (unsigned depth = 0; depth < EXCERPTS_DEPTH && loop != ANALYSES_NO_LOOP && anew; depth++) {
         if ((status = reach_depth(accesses, tracked, depth, err)) != C2_OK)
             break;
-        anew = visited(tracked->loops[depth], va, &accesses->turns[loop]) && accesses->turns[loop].begun;
+        const struct turn *turn = &accesses->turns[loop];
+        anew = visited(tracked->loops[depth], va, turn) && turn->begun;
+        va = anew ? in_first_round(tracked->loops[depth], va, turn->round) : va;
         loop = accesses->around[loop];
     }
     return status;

@@ -12,8 +12,8 @@
  *   again; and
  *   loops that go through one object in no order, from node to node or once, or use fields of its elements
  *   (elements.c).
- *   Worth: what the remedy spares; without a remedy, a part of the cost (WORTH_WITHOUT), so that what cannot be helped
- *   stands before what is hardly worth it.
+ *   Worth: what the remedy spares; where that is not known, half of the cost (WORTH_UNKNOWN); without a remedy, a part
+ *   of the cost (WORTH_WITHOUT), so that what cannot be helped stands before what is hardly worth it.
  *   The run's cycles, of which shares are taken, are its cost and one for each instruction. Groups of less than
  *   a SMALL_SHARE of them are not judged: no finding of theirs would be listed.
  *
@@ -25,7 +25,8 @@
 
 #include "findings/findings_priv.h"
 
-#define WORTH_WITHOUT 10u   /* the part */
+#define WORTH_UNKNOWN 2u    /* the part */
+#define WORTH_WITHOUT 10u   /* likewise */
 #define STARTUP_SHARE 20u   /* of all cost: what is spared less */
 #define SWAP_SHARE 20u      /* of the run's cycles */
 #define SMALL_SHARE 400u    /* of the run's cycles */
@@ -173,9 +174,18 @@ static void findings_add_code(struct findings *to, const struct findings_input *
 
 static uint64_t spared(const struct finding *finding) { return finding->gain + finding->beside; }
 
+/* Sorted accesses and smaller elements, or nodes that are smaller than a line, may spare much or little. */
+static bool has_unknown_gain(const struct finding *finding)
+{
+    return finding->gained == FINDINGS_NO_GAIN &&
+           (finding->pattern == FINDINGS_SCATTERED || finding->pattern == FINDINGS_POINTER_CHASING);
+}
+
 static uint64_t worth(const struct finding *finding)
 {
-    return spared(finding) != 0 ? spared(finding) : finding->cost / WORTH_WITHOUT;
+    if (spared(finding) != 0)
+        return spared(finding);
+    return finding->cost / (has_unknown_gain(finding) ? WORTH_UNKNOWN : WORTH_WITHOUT);
 }
 
 static int findings_by_worth(const void *left, const void *right)

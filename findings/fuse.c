@@ -3,12 +3,13 @@
  * fuse: loops that go through one object one after the other, and each time fetch it again.
  *
  * Model
- *   A loop walks through an object once, all of each line is used, and most of what it misses is capacity: another loop
- *   has accessed the lines before, and the object does not fit. Where that loop is of the same function, in the same
- *   loop around both, or in none, and walks through the object once as well, the two in one would find each line in the
- *   first level the second time. Of several loops it is the one whose code comes last before; where all are in a loop
- *   and none comes before, the last one of the round before. Where other functions miss lines of the object too, what
- *   they do may lie between the two, and there is no such finding.
+ *   A loop walks through an object once, in order, all of each line is used, and most of what it misses is capacity:
+ *   another loop has accessed the lines before, and the object does not fit. Where that loop is of the same function,
+ *   in the same loop around both, or in none, and walks through the object once as well, the two in one would find each
+ *   line in the first level the second time. Of several loops it is the one whose code comes last before; where all are
+ *   in a loop and none comes before, the last one of the round before. Where other functions miss lines of the object
+ *   too, what they do may lie between the two, and there is no such finding. Nor where one of the two goes in order
+ *   within a row, and from row to row in none, as over the edges of a graph.
  *   What that spares are the capacity misses of all levels.
  *
  * Not modelled
@@ -42,6 +43,21 @@ struct pair {
     uint32_t loop, with;
     double passes;
 };
+
+/* Whether all loops of a walk, from the innermost one to this, go on by steps that are known. */
+static bool goes_in_order(const struct findings_input *input, const struct group *group, uint32_t loop)
+{
+    uint32_t own = group->loop;
+    int64_t step;
+    for (unsigned depth = 0; depth < EXCERPTS_DEPTH && own != ANALYSES_NO_LOOP; depth++) {
+        if (!group->access || !findings_step(group->access, depth, &step))
+            return false;
+        if (own == loop)
+            return true;
+        own = loops_of(input)[own].parent;
+    }
+    return true;
+}
 
 static bool follow_each_other(struct pair *out, const struct findings_input *input, uint32_t loop, uint32_t with)
 {
@@ -92,7 +108,8 @@ static struct pair find_pair(const struct findings_input *input, const struct gr
     for (uint32_t i = 0; i < groups->count; i++) {
         const struct group *other = &groups->list[i];
         if (other->object != group->object || other->loop == ANALYSES_NO_LOOP || other->loop == group->loop ||
-            !follow_each_other(&pair, input, group->loop, other->loop))
+            !follow_each_other(&pair, input, group->loop, other->loop) || !goes_in_order(input, group, pair.loop) ||
+            !goes_in_order(input, other, pair.with))
             continue;
         const bool in_turn = loops[pair.loop].parent != ANALYSES_NO_LOOP;
         pair.passes = findings_passes(input, other);
