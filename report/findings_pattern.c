@@ -105,9 +105,22 @@ bool report_finding_in_heap(const struct telling *t)
     return object && object->kind == ANALYSES_HEAP && object->site.v == 0;
 }
 
+/* The C library fills no memory of its allocator with bytes but in calloc. */
+bool report_finding_clears_blocks(const struct telling *t)
+{
+    struct loader_place place;
+    if (!report_finding_in_heap(t) || !t->run->sim.symbols || !loader_is_system_code(t->run->sim.symbols, t->of->pc))
+        return false;
+    loader_symbol_of(t->run->sim.symbols, t->of->pc, &place);
+    return place.function && strncmp(place.function + strspn(place.function, "_"), "memset", strlen("memset")) == 0;
+}
+
 static void say_streaming(struct c2_words *words, const struct telling *t)
 {
-    if (report_finding_in_heap(t))
+    if (report_finding_clears_blocks(t))
+        c2_say(words, "blocks of the heap are fetched%s to be cleared, as by calloc",
+               mostly_cold(t->of) ? " for the first time," : "");
+    else if (report_finding_in_heap(t))
         c2_say(words, "what the allocator keeps for itself beside the blocks is fetched%s",
                mostly_cold(t->of) ? ", for the first time" : "");
     else if (mostly_cold(t->of))

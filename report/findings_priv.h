@@ -38,9 +38,10 @@ void report_finding_add_others(struct c2_words *words, const struct telling *t);
 /* The level that the finding is about, and its size. */
 const char *report_finding_level(const struct telling *t);
 uint64_t report_finding_level_bytes(const struct telling *t);
-/* Whether the object is what the allocator keeps for itself; and whether it is many blocks of one site, which are the
- * elements. */
+/* Whether the object is what the allocator keeps for itself; whether that is blocks which it clears before it gives
+ * them away; and whether the object is many blocks of one site, which are the elements. */
 bool report_finding_in_heap(const struct telling *t);
+bool report_finding_clears_blocks(const struct telling *t);
 bool report_finding_has_blocks(const struct telling *t);
 /* All fetches that miss are the first of their line: another order of the code would spare nothing. */
 bool report_finding_all_cold(const struct finding *of);

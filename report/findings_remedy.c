@@ -9,6 +9,7 @@
 #include "report/findings_priv.h"
 
 #define FIELDS 6u /* of an element that are named */
+#define FRAMES 8u /* of inlined calls */
 
 static bool findings_is_used(const struct finding *of, uint32_t start, uint32_t bytes)
 {
@@ -247,7 +248,9 @@ static void say_huge(struct c2_words *words, const struct telling *t)
 
 static void say_fewer_bytes(struct c2_words *words, const struct telling *t)
 {
-    if (report_finding_in_heap(t))
+    if (report_finding_clears_blocks(t))
+        c2_say(words, "use blocks again, and clear what was used of them; or take malloc where all is overwritten");
+    else if (report_finding_in_heap(t))
         c2_say(words, "allocate fewer and larger blocks, or use blocks again");
     else
         c2_say(words, "nothing to win in the caches but fewer bytes: smaller types, or loops fused");
@@ -349,10 +352,36 @@ static bool is_of_lock(const struct telling *t)
     return false;
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text), of = strlen(end);
+    return length >= of && strcmp(text + length - of, end) == 0;
+}
+
+/* Whether it is about a count of references that libraries keep: where most is waited for, inlined code of C++'s
+ * shared_ptr or of Rust's Arc counts. */
+static bool is_of_references(const struct telling *t)
+{
+    static const char *const files[] = {"/bits/shared_ptr_base.h", "/alloc/src/sync.rs"};
+    struct loader_frame frames[FRAMES];
+    if (!t->run->sim.symbols)
+        return false;
+    const size_t count = loader_frames_of(t->run->sim.symbols, t->of->pc, frames, FRAMES);
+    for (size_t i = 0; i < count && i < FRAMES; i++)
+        for (size_t k = 0; k < sizeof files / sizeof files[0]; k++)
+            if (frames[i].file && ends_with(frames[i].file, files[k]))
+                return true;
+    return false;
+}
+
 static void say_shared(struct c2_words *words, const struct telling *t)
 {
     if (is_of_lock(t))
         c2_say(words, "take the lock less often: more of the work each time, or a lock for each part of the data");
+    else if (is_of_references(t))
+        c2_say(words,
+               "count references less often: pass a reference to what is shared, or move it, where it is copied, "
+               "and let each thread keep one copy while it works");
     else if (report_finding_in_heap(t))
         c2_say(words, "free blocks in the thread that has allocated them, or use blocks again");
     else if (t->of->handed_over)
