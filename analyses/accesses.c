@@ -13,7 +13,8 @@
  *   frequent there so far.
  *   Of the steps of a loop the most frequent one is found in one pass with a few candidates, by the algorithm of Misra
  *   and Gries: its count is a lower bound.
- *   Elements of a string instruction are steps of the innermost loop.
+ *   Elements of a string instruction are steps of the innermost loop. How often a step was that of the round before is
+ *   counted beside: a loop may go in steps of one length each time, and of another one the next time.
  *   Around the outermost loops of a function is the loop that it is called in: a reading before finds out in which loop
  *   of its caller a function is entered, or, where it is called outside of loops, in which its caller is. It is the one
  *   of more than half of the calls, or none.
@@ -55,6 +56,8 @@ struct visit {
 struct in_loop {
     struct steps steps;
     struct visit visit;
+    int64_t last;    /* the distance that was seen last, */
+    uint64_t steady; /* and how often one was that of the round before */
 };
 
 /* An access while it is being found out; its result has the same number. */
@@ -380,8 +383,12 @@ static bool visited(struct in_loop *in, uint64_t va, const struct turn *turn)
 {
     struct visit *visit = &in->visit;
     const bool again = visit->valid && visit->entry == turn->entry;
-    if (again && turn->round == visit->round + 1)
-        vote(&in->steps, (int64_t)(va - visit->va), 1);
+    if (again && turn->round == visit->round + 1) {
+        const int64_t bytes = (int64_t)(va - visit->va);
+        vote(&in->steps, bytes, 1);
+        in->steady += bytes == in->last;
+        in->last = bytes;
+    }
     *visit = (struct visit){va, turn->entry, turn->round, true};
     return !again;
 }
@@ -498,7 +505,9 @@ static void accesses_repeat(struct accesses *accesses, uint32_t number, const st
     struct analyses_access *access = &accesses->list[number - 1];
     if (count < 2)
         return;
-    vote(&accesses->tracked[number - 1].loops[0]->steps, stream_string_goes_down(words) ? -size : size, count - 1);
+    struct in_loop *in = accesses->tracked[number - 1].loops[0];
+    vote(&in->steps, stream_string_goes_down(words) ? -size : size, count - 1);
+    in->steady += count - 2;
     access->grid = c2_divisor(slot->size, access->grid);
     access->reads += slot->how != 0 ? 0 : count - 1;
     access->writes += slot->how != 0 ? count - 1 : 0;
@@ -703,6 +712,7 @@ static void accesses_put_in_order(struct accesses *accesses)
         for (unsigned depth = 0; depth < EXCERPTS_DEPTH; depth++)
             if (accesses->tracked[i].loops[depth])
                 access->step[depth] = most(&accesses->tracked[i].loops[depth]->steps);
+        access->steady = accesses->tracked[i].loops[0]->steady;
         access->anchor = accesses->tracked[i].anchor;
         access->offset = access->grid == 0 ? access->anchor : access->anchor % access->grid;
         access->caller = accesses->tracked[i].caller;

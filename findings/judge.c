@@ -27,7 +27,7 @@
  *                     block of a site, what is read of the blocks in no order, and not all of it, is of that walk.
  *   partial lines     Elements have bytes that this loop uses and others: apart from these it would take fewer lines
  *                     (elements.c).
- *   scattered         Steps are irregular otherwise: nothing is spared.
+ *   scattered         Steps are irregular otherwise, and not steady: nothing is spared.
  *   capacity          The loop walks through the object more than once, and it does not fit: the cost of the capacity
  *                     misses of the level where most is lost, and of those behind it, which blocks that fit there save;
  *                     half of it where the loop is a library's, which goes through the object for many callers; all
@@ -63,10 +63,17 @@ static bool goes_on(const struct findings_input *input, const struct analyses_ac
            (findings_step(access, 1, bytes) && *bytes != 0 && llabs(*bytes) < input->machine->line_bytes);
 }
 
+/* In steps that are the same for as long as the loop goes on, and others the next time, as in the sieve of
+ * Eratosthenes: an order, though no step is known. */
+static bool is_steady(const struct analyses_access *access)
+{
+    return access->step[0].of >= 2 && access->steady * 2 > access->step[0].of;
+}
+
 bool findings_is_irregular(const struct findings_input *input, const struct group *group)
 {
     int64_t step;
-    return group->access && !goes_on(input, group->access, &step);
+    return group->access && !goes_on(input, group->access, &step) && !is_steady(group->access);
 }
 
 /* ------------------------------------------------------------------ loop order */
@@ -313,9 +320,17 @@ static bool is_overwritten(struct finding *out, const struct findings_input *inp
     return passes > FINDINGS_ONE_WALK && findings_is_overwritten(out, input, group, fetches_of(input, group));
 }
 
+/* Walks through the object; of steps that are not known, as often as its lines are fetched. */
+static double walks_of(const struct findings_input *input, const struct group *group)
+{
+    int64_t step;
+    const bool steady = group->access && is_steady(group->access) && !goes_on(input, group->access, &step);
+    return steady ? fetches_of(input, group) : findings_passes(input, group);
+}
+
 static void judge_order(struct finding *out, const struct findings_input *input, const struct group *group)
 {
-    out->passes = findings_passes(input, group);
+    out->passes = walks_of(input, group);
     out->level = findings_dearest_level(group);
     if (findings_is_irregular(input, group)) {
         out->pattern = FINDINGS_SCATTERED;

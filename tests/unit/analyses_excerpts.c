@@ -179,7 +179,50 @@ static void no_order_has_no_step(void **state)
     assert_non_null(access);
     assert_true(access->step[0].of == 999 && access->step[0].times * 2 < 999);
     assert_int_equal(64, access->grid);
+    assert_int_equal(0, access->steady);
     must_step(access_at(&run, 0x2004), 0, 0, 999, 999);
+    release(&run);
+}
+
+/* Twenty passes in steps of 64 B, 128 B, ... have no step in common, but keep theirs: of the 49 distances of each the
+ * first is a new one. */
+static void steps_of_each_pass_are_steady(void **state)
+{
+    struct run run;
+    (void)state;
+    begin(&run, 1000);
+    put(&run, ALONE, 1, NULL, 0);
+    for (uint64_t pass = 1; pass <= 20; pass++)
+        go_round(&run, 1, 50, 64 * pass, 0);
+    end(&run);
+    const struct analyses_access *access = access_at(&run, 0x2000);
+    assert_non_null(access);
+    assert_true(access->step[0].of == 20 * 49 && access->step[0].times * 2 < 20 * 49);
+    assert_int_equal(20 * 48, access->steady);
+    release(&run);
+}
+
+/* A write that the first rounds of a column leave out, others in each, begins in another row each time; columns are 8 B
+ * apart all the same. */
+static void branches_hide_no_step(void **state)
+{
+    struct run run;
+    (void)state;
+    begin(&run, 1000);
+    put(&run, ALONE, 1, NULL, 0);
+    for (uint64_t column = 0; column < 30; column++) {
+        put(&run, OUTER, 1, NULL, 0);
+        for (uint64_t row = 0; row < 20; row++) {
+            const bool writes = row >= column % 7;
+            put(&run, INNER, writes ? 2 : 1, (const uint64_t[]){0x100000, 0x900000 + 640 * row + 8 * column},
+                writes ? 2 : 1);
+        }
+    }
+    end(&run);
+    const struct analyses_access *access = access_at(&run, 0x2004);
+    assert_non_null(access);
+    assert_true(access->step[0].bytes == 640 && access->step[0].times == access->step[0].of);
+    must_step(access, 1, 8, 29, 29);
     release(&run);
 }
 
@@ -297,10 +340,11 @@ static void threads_have_steps_of_their_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_nest_has_steps_by_depth), cmocka_unit_test(strings_step_by_elements),
-        cmocka_unit_test(no_order_has_no_step),      cmocka_unit_test(batches_do_not_matter),
-        cmocka_unit_test(holes_make_no_loops),       cmocka_unit_test(threads_have_steps_of_their_own),
-        cmocka_unit_test(long_rounds_have_steps),    cmocka_unit_test(short_phases_are_seen),
+        cmocka_unit_test(a_nest_has_steps_by_depth),     cmocka_unit_test(strings_step_by_elements),
+        cmocka_unit_test(no_order_has_no_step),          cmocka_unit_test(batches_do_not_matter),
+        cmocka_unit_test(steps_of_each_pass_are_steady), cmocka_unit_test(branches_hide_no_step),
+        cmocka_unit_test(holes_make_no_loops),           cmocka_unit_test(threads_have_steps_of_their_own),
+        cmocka_unit_test(long_rounds_have_steps),        cmocka_unit_test(short_phases_are_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
