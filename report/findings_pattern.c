@@ -105,14 +105,20 @@ bool report_finding_in_heap(const struct telling *t)
     return object && object->kind == ANALYSES_HEAP && object->site.v == 0;
 }
 
+const char *report_finding_library_function(const struct telling *t)
+{
+    struct loader_symbols *symbols = t->run->sim.symbols;
+    struct loader_place place;
+    if (!symbols || !loader_is_system_code(symbols, t->of->pc))
+        return "";
+    loader_symbol_of(symbols, t->of->pc, &place);
+    return place.function ? place.function + strspn(place.function, "_") : "";
+}
+
 /* The C library fills no memory of its allocator with bytes but in calloc. */
 bool report_finding_clears_blocks(const struct telling *t)
 {
-    struct loader_place place;
-    if (!report_finding_in_heap(t) || !t->run->sim.symbols || !loader_is_system_code(t->run->sim.symbols, t->of->pc))
-        return false;
-    loader_symbol_of(t->run->sim.symbols, t->of->pc, &place);
-    return place.function && strncmp(place.function + strspn(place.function, "_"), "memset", strlen("memset")) == 0;
+    return report_finding_in_heap(t) && strncmp(report_finding_library_function(t), "memset", strlen("memset")) == 0;
 }
 
 static void say_streaming(struct c2_words *words, const struct telling *t)

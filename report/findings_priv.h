@@ -43,6 +43,9 @@ uint64_t report_finding_level_bytes(const struct telling *t);
 bool report_finding_in_heap(const struct telling *t);
 bool report_finding_clears_blocks(const struct telling *t);
 bool report_finding_has_blocks(const struct telling *t);
+/* The function of a system library in which the finding is, without the underscores that its name begins with; "": it
+ * is in none, or of no name. Lent until loader_symbols_destroy. */
+const char *report_finding_library_function(const struct telling *t);
 /* All fetches that miss are the first of their line: another order of the code would spare nothing. */
 bool report_finding_all_cold(const struct finding *of);
 /* "loop" or "function": what holds the instructions. */

@@ -340,12 +340,7 @@ static bool is_of_lock(const struct telling *t)
 {
     static const char *const starts[] = {
         "pthread_mutex_", "pthread_rwlock_", "pthread_spin_", "pthread_cond_", "lll_", "sem_"};
-    struct loader_symbols *symbols = t->run->sim.symbols;
-    struct loader_place place;
-    if (!symbols || !loader_is_system_code(symbols, t->of->pc))
-        return false;
-    loader_symbol_of(symbols, t->of->pc, &place);
-    const char *name = place.function ? place.function + strspn(place.function, "_") : "";
+    const char *const name = report_finding_library_function(t);
     for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
         if (strncmp(name, starts[i], strlen(starts[i])) == 0)
             return true;

@@ -7,7 +7,7 @@
  *   instructions of a block lie one behind the other), the slots that come before each next one, and what it adds to
  *   the counters. It is used when the header's insns run and slots used are those of the whole block.
  *   Blocks without plan (whole == SIM_NO_RUN): those with a REP instruction, or one made for caches, any whose
- *   instructions are not contiguous, and such as may hit caches so often that a event log has no room for it; and all
+ *   instructions are not contiguous, and such as may hit caches so often that an event log has no room for it; and all
  *   where no access may be taken for a repeat of the one before, as a plan does. sim_record does them.
  *
  * Invariants
