@@ -4,9 +4,9 @@
  *
  * Model
  *   Cores, states, invalidations and what true and false sharing are is caches/coherence.c's and bytes.c's; threads and
- *   TLB shootdowns are sim/cores.c's. Here a line that was missed for coherence gets its virtual address and its object
- *   at the first such miss, and when the run is over lines, objects and pairs of instructions are put in order.
- *   A line's object is that of the first miss: a line of several objects has the one.
+ *   TLB shootdowns are sim/cores.c's. Here a line that was missed for coherence gets its virtual address at the first
+ *   such miss, and when the run is over lines, objects and pairs of instructions are put in order. A line's object is
+ *   the one that most of its misses are of (coherence_objects.h).
  *
  *   How the count depends on the length of turns: a core that has a line all through a turn misses it once, however
  *   long the turn is. So of the misses of one core and one line those in ten turns of the core are one where turns are
@@ -18,22 +18,19 @@
  * Price
  *   Memory is bounded by the lines that were ever taken from a core, and the pairs of instructions that met there.
  */
-#include "analyses/coherence.h"
-
+#include "analyses/coherence_objects.h"
 #include "analyses/where.h"
 
 struct coherence {
     struct analysis base;
     const struct caches_machine *machine;
     const struct analysis *profile; /* NULL: no attribution */
-    struct where *where;            /* likewise */
-    struct c2_map *number_of;       /* physical line -> of `seen` */
-    struct seen {
-        struct guest_va va;
-        uint32_t spot;
-    } * seen;
-    uint32_t seen_count, seen_room;
-    struct c2_map *last; /* number in `seen` and core -> the turn of the last miss there */
+    struct c2_map *misses;          /* number in `lines` << 32 and access site -> measured misses there */
+    struct c2_map *number_of;       /* physical line -> of `lines` */
+    struct guest_va *lines;
+    uint32_t line_count, line_room;
+    struct coherence_part *parts;
+    struct c2_map *last; /* number in `lines` and core -> the turn of the last miss there */
     struct coherence_core *cores;
     struct coherence_found found;
     struct analyses_coherence_result result;
@@ -44,10 +41,11 @@ struct coherence {
 static void coherence_destroy(struct analysis *analysis)
 {
     struct coherence *coherence = (struct coherence *)analysis;
-    where_destroy(coherence->where);
+    c2_map_destroy(coherence->misses);
     c2_map_destroy(coherence->number_of);
     c2_map_destroy(coherence->last);
-    c2_free(coherence->seen);
+    c2_free(coherence->lines);
+    c2_free(coherence->parts);
     c2_free(coherence->cores);
     coherence_found_free(&coherence->found);
     c2_free(coherence);
@@ -67,8 +65,8 @@ static enum c2_status coherence_create(struct analysis **out, const struct analy
     enum c2_status status = c2_map_create(&coherence->number_of, err);
     if (status == C2_OK)
         status = c2_map_create(&coherence->last, err);
-    if (status == C2_OK && coherence->profile)
-        status = where_create(&coherence->where, analyses, err);
+    if (status == C2_OK)
+        status = c2_map_create(&coherence->misses, err);
     if (status == C2_OK)
         *out = &coherence->base;
     else
@@ -91,17 +89,21 @@ static bool is_coherence_miss(const struct sim_miss *miss)
 static enum c2_status coherence_name_line(struct coherence *coherence, const struct sim_miss *miss,
                                           struct c2_error *err)
 {
-    struct seen seen = {.va = {c2_align_down(miss->va.v, coherence->machine->line_bytes)}, .spot = WHERE_NOWHERE};
-    enum c2_status status = C2_OK;
-    if (!c2_grow((void **)&coherence->seen, &coherence->seen_room, coherence->seen_count, sizeof *coherence->seen))
+    if (!c2_grow((void **)&coherence->lines, &coherence->line_room, coherence->line_count, sizeof *coherence->lines))
         return c2_fail_memory(err, "what cores share");
-    if (coherence->where)
-        status = where_spot(coherence->where, miss->code, miss->kind, miss->va, &seen.spot, err);
-    if (status == C2_OK)
-        status = c2_map_put(coherence->number_of, miss->line.v, coherence->seen_count, err);
-    if (status == C2_OK)
-        coherence->seen[coherence->seen_count++] = seen;
-    return status;
+    coherence->lines[coherence->line_count].v = c2_align_down(miss->va.v, coherence->machine->line_bytes);
+    return c2_map_put(coherence->number_of, miss->line.v, coherence->line_count++, err);
+}
+
+static enum c2_status count_site(struct coherence *coherence, const struct sim_miss *miss, uint64_t number,
+                                 struct c2_error *err)
+{
+    const uint64_t key = number << 32 | where_access_site(miss->access_site);
+    uint64_t misses = 0;
+    if (!coherence->profile)
+        return C2_OK;
+    c2_map_get(coherence->misses, key, &misses);
+    return c2_map_put(coherence->misses, key, misses + 1, err);
 }
 
 static enum c2_status count_longer(struct coherence *coherence, const struct sim_miss *miss, uint64_t number,
@@ -120,59 +122,68 @@ static enum c2_status count_longer(struct coherence *coherence, const struct sim
 static enum c2_status coherence_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
     struct coherence *coherence = self;
-    uint64_t number = coherence->seen_count;
+    uint64_t number = coherence->line_count;
     enum c2_status status = C2_OK;
     if (!is_coherence_miss(miss))
         return C2_OK;
     if (!c2_map_get(coherence->number_of, miss->line.v, &number))
         status = coherence_name_line(coherence, miss, err);
+    if (status == C2_OK && miss->measured)
+        status = count_site(coherence, miss, number, err);
     return status == C2_OK && miss->measured ? count_longer(coherence, miss, number, err) : status;
 }
 
 /* ------------------------------------------------------------------ the end */
 
-/* objects: [spot]. */
-static enum c2_status coherence_find_objects(const struct coherence *coherence, uint32_t **objects,
-                                             struct c2_error *err)
+/* object_of: [line], set for those with a measured miss. */
+static enum c2_status coherence_find_objects(struct coherence *coherence, uint32_t *object_of, struct c2_error *err)
 {
-    struct where_row *rows;
-    size_t count;
-    const uint32_t spots = coherence->where ? where_count(coherence->where) : 0;
-    *objects = c2_alloc((spots + (size_t)1) * sizeof **objects);
-    if (!*objects)
-        return c2_fail_memory(err, "what cores share");
-    for (uint32_t i = 0; i < spots; i++)
-        (*objects)[i] = COHERENCE_NOBODY;
-    enum c2_status status = coherence->where ? where_rows(&rows, &count, coherence->where, err) : C2_OK;
-    if (status != C2_OK || !coherence->where)
+    struct c2_pair *misses = NULL;
+    enum c2_status status = coherence->profile ? c2_map_list(&misses, coherence->misses, err) : C2_OK;
+    if (status != C2_OK || !coherence->profile)
         return status;
-    for (size_t i = 0; i < count; i++)
-        (*objects)[rows[i].spot] = rows[i].object;
-    c2_free(rows);
-    return C2_OK;
+    const struct analyses_profile_result *profile = analysis_profile.result(coherence->profile);
+    size_t count = c2_map_count(coherence->misses);
+    struct coherence_share *shares = c2_alloc((count + 1) * sizeof *shares);
+    coherence->parts = c2_alloc((count + 1) * sizeof *coherence->parts);
+    if (shares && coherence->parts) {
+        for (size_t i = 0; i < count; i++) {
+            const uint32_t row = where_access_site_row(coherence->profile, (uint32_t)misses[i].key);
+            shares[i] = (struct coherence_share){(uint32_t)(misses[i].key >> 32), profile->rows[row].object,
+                                                 misses[i].value};
+        }
+        coherence_objects_divide(coherence->parts, object_of, shares, &count);
+        coherence->result.parts = coherence->parts;
+        coherence->result.part_count = count;
+    } else {
+        status = c2_fail_memory(err, "what cores share");
+    }
+    c2_free(shares);
+    c2_free(misses);
+    return status;
 }
 
 /* *named: of each shared line. One without a measured miss has no name, and nothing to be shown. */
-static enum c2_status name_lines(const struct coherence *coherence, const struct sim *sim,
-                                 struct coherence_named **named, struct c2_error *err)
+static enum c2_status name_lines(struct coherence *coherence, const struct sim *sim, struct coherence_named **named,
+                                 struct c2_error *err)
 {
     const struct caches *caches = sim_caches(sim);
     const size_t count = caches_shared_count(caches);
-    uint32_t *objects;
+    uint32_t *object_of = c2_alloc((coherence->line_count + (size_t)1) * sizeof *object_of);
     uint64_t number;
-    enum c2_status status = coherence_find_objects(coherence, &objects, err);
     *named = c2_calloc(count + 1, sizeof **named);
-    if (status == C2_OK && !*named)
-        status = c2_fail_memory(err, "what cores share");
+    enum c2_status status = object_of && *named ? C2_OK : c2_fail_memory(err, "what cores share");
+    for (uint32_t i = 0; i < coherence->line_count && status == C2_OK; i++)
+        object_of[i] = COHERENCE_NOBODY;
+    if (status == C2_OK)
+        status = coherence_find_objects(coherence, object_of, err);
     for (size_t i = 0; i < count && status == C2_OK; i++) {
         (*named)[i].object = COHERENCE_NOBODY;
         if (!c2_map_get(coherence->number_of, caches_shared_at(caches, i).line.v, &number))
             continue;
-        (*named)[i].va = coherence->seen[number].va;
-        if (coherence->seen[number].spot != WHERE_NOWHERE)
-            (*named)[i].object = objects[coherence->seen[number].spot];
+        (*named)[i] = (struct coherence_named){coherence->lines[number], object_of[number]};
     }
-    c2_free(objects);
+    c2_free(object_of);
     return status;
 }
 

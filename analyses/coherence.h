@@ -29,7 +29,7 @@ struct coherence_pair { /* both sides of misses: the access that missed, and the
 };
 struct coherence_line {
     struct guest_va va;                   /* of its first byte, by the name of the first miss */
-    uint32_t object;                      /* of the profile; NOBODY: there is none */
+    uint32_t object;                      /* of the profile: that of most of its misses; NOBODY: there is none */
     uint64_t true_sharing, false_sharing; /* misses */
     uint32_t padding;                     /* bytes behind each core's that give each a line; 0: none would */
     const struct coherence_user *users;   /* cores that have used it since it was first taken from one, ascending */
@@ -42,6 +42,10 @@ struct coherence_object {
     uint64_t lines, true_sharing, false_sharing;
     uint64_t handed_over; /* of true_sharing: of lines of which no byte is written by several cores */
     uint32_t padding;     /* the most that one of its lines needs */
+};
+struct coherence_part { /* what an object misses in lines that count for another one */
+    uint32_t line_object, object;
+    uint64_t misses;
 };
 
 /* Misses for coherence, if turns of threads were `times` as long and each thread did the same in them: the first of a
@@ -62,6 +66,8 @@ struct analyses_coherence_result {
     size_t line_count;
     const struct coherence_object *objects; /* likewise */
     size_t object_count;
+    const struct coherence_part *parts; /* ascending by line_object, then those with most misses first */
+    size_t part_count;
     const struct coherence_pair *sites; /* likewise, by both instructions: sums over lines and cores */
     size_t site_count;
 };

@@ -67,7 +67,7 @@ struct finding {
     uint32_t with;            /* the one around it to be swapped with; else both NO_LOOP */
     uint32_t level;           /* SET_CONFLICTS, CAPACITY, PAGE_PLACEMENT: where most is lost, by number; else NOBODY */
     uint32_t evictor;         /* SET_CONFLICTS: the object that takes most lines; else NOBODY */
-    uint32_t other;           /* LOOP_ORDER, CAPACITY: a further object of the same loops, and */
+    uint32_t other;           /* LOOP_ORDER, CAPACITY: a further object of the same loops; sharing: of the lines; and */
     uint32_t others;          /* how many there are; their cost and gain are in the sums */
     uint32_t around;          /* CAPACITY: the loop around the loop; NO_LOOP: none, or none is known */
     uint32_t fuse, fuse_with; /* CAPACITY: the second loop, and the first, that would be one; else NO_LOOP */
@@ -84,8 +84,9 @@ struct finding {
     uint64_t beside;
     struct caches_instructed prefetches; /* what became of them */
     struct findings_cost parts;
-    uint64_t misses;    /* of the first level; of TLB those of the first TLBs; of sharing those of its kind */
-    uint64_t walks;     /* TLB: page walks */
+    uint64_t misses;        /* of the first level; of TLB those of the first TLBs; of sharing those of its kind */
+    uint64_t walks;         /* TLB: page walks */
+    uint64_t false_sharing; /* TRUE_SHARING: misses of false sharing that the remedy ends as well */
     uint64_t refetched; /* NON_TEMPORAL: lines fetched again soon after a store past the caches had taken them, and */
     uint32_t store;     /* that store, in the profile; in a library: the user's code that led there */
     uint32_t tile; /* LOOP_ORDER: rounds of each of the two loops in a block, where blocks spare more than a swap */

@@ -300,6 +300,8 @@ static void add_evidence(struct document *d, const struct telling *t)
         doc_count(d, DOC_JSON, "element_bytes", of->element_bytes);
         doc_count(d, DOC_JSON, "used_bytes", of->used_bytes);
     }
+    if (of->false_sharing != 0)
+        doc_count(d, DOC_JSON, "false_sharing", of->false_sharing);
     if (of->handed_over)
         doc_flag(d, DOC_JSON, "handed_over", true);
     if (of->loops > 1) {

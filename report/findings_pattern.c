@@ -325,9 +325,22 @@ static void say_cyclic(struct c2_words *words, const struct telling *t)
            c2_group_digits(element, t->of->element_bytes), t->of->passes);
 }
 
-void report_finding_add_pattern(struct c2_words *words, const struct telling *t)
+/* "cores take lines of X from each other for the same bytes, 12 times, and for other bytes beside them, 3 times" */
+static void say_taken(struct c2_words *words, const struct telling *t)
 {
     char count[FINDING_DIGITS];
+    c2_say(words, "cores take lines of ");
+    report_finding_add_sharers(words, t);
+    c2_say(words, " from each other for %s bytes, %s times",
+           t->of->pattern == FINDINGS_FALSE_SHARING ? "different" : "the same", c2_group_digits(count, t->of->misses));
+    if (t->of->false_sharing != 0)
+        c2_say(words, ", and for other bytes beside them, %s times", c2_group_digits(count, t->of->false_sharing));
+    if (t->of->handed_over)
+        c2_say(words, ": each byte is written by one core and read by others");
+}
+
+void report_finding_add_pattern(struct c2_words *words, const struct telling *t)
+{
     switch (t->of->pattern) {
     case FINDINGS_LOOP_ORDER:
         say_steps(words, t);
@@ -366,13 +379,8 @@ void report_finding_add_pattern(struct c2_words *words, const struct telling *t)
         say_pages(words, t);
         break;
     case FINDINGS_FALSE_SHARING:
-        c2_say(words, "cores take lines of %s from each other for different bytes, %s times", t->object,
-               c2_group_digits(count, t->of->misses));
-        break;
     case FINDINGS_TRUE_SHARING:
-        c2_say(words, "cores take lines of %s from each other for the same bytes, %s times%s", t->object,
-               c2_group_digits(count, t->of->misses),
-               t->of->handed_over ? ": each byte is written by one core and read by others" : "");
+        say_taken(words, t);
         break;
     case FINDINGS_INSTRUCTION_CACHE:
         findings_say_code(words, t);
@@ -389,11 +397,29 @@ void report_finding_add_pattern(struct c2_words *words, const struct telling *t)
     }
 }
 
+static bool is_sharing(const struct finding *of)
+{
+    return of->pattern == FINDINGS_FALSE_SHARING || of->pattern == FINDINGS_TRUE_SHARING;
+}
+
 /* Objects that it is true of as well. */
 void report_finding_add_others(struct c2_words *words, const struct telling *t)
 {
+    if (is_sharing(t->of)) /* the sentence has named them */
+        return;
     if (t->of->others == 1)
         c2_say(words, "; likewise %s", t->other);
     else if (t->of->others > 1)
         c2_say(words, "; likewise %s and %" PRIu32 " more", t->other, t->of->others - 1);
+}
+
+/* "closed", "closed and opened", "closed, opened and 2 more" */
+void report_finding_add_sharers(struct c2_words *words, const struct telling *t)
+{
+    if (t->of->others == 0)
+        c2_say(words, "%s", t->object);
+    else if (t->of->others == 1)
+        c2_say(words, "%s and %s", t->object, t->other);
+    else
+        c2_say(words, "%s, %s and %" PRIu32 " more", t->object, t->other, t->of->others - 1);
 }

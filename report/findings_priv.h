@@ -35,6 +35,8 @@ void report_finding_place_text(char *buffer, size_t bytes, struct guest_va pc, s
 /* The sentence of the pattern, with its evidence; and behind it the objects that it is true of as well. */
 void report_finding_add_pattern(struct c2_words *words, const struct telling *t);
 void report_finding_add_others(struct c2_words *words, const struct telling *t);
+/* The objects that lie in lines which cores share. */
+void report_finding_add_sharers(struct c2_words *words, const struct telling *t);
 /* The level that the finding is about, and its size. */
 const char *report_finding_level(const struct telling *t);
 uint64_t report_finding_level_bytes(const struct telling *t);

@@ -230,6 +230,13 @@ static void say_pad(struct c2_words *words, const struct telling *t)
 
 static void say_apart(struct c2_words *words, const struct telling *t)
 {
+    if (t->of->others != 0) {
+        c2_say(words, "put ");
+        report_finding_add_sharers(words, t);
+        c2_say(words, " on lines of their own (align each to %" PRIu32 " B), as far as different threads write them",
+               t->run->sim.machine->line_bytes);
+        return;
+    }
     c2_say(words, "align or pad what each thread writes in %s to a line", t->object);
     if (t->of->padding != 0)
         c2_say(words, " (%" PRIu32 " B more each)", t->of->padding);
@@ -335,22 +342,45 @@ static void say_earlier(struct c2_words *words, const struct telling *t)
            caches_latency(machine, depth));
 }
 
-/* Whether the finding is about a lock of the C library: where most is waited for, it is taken or given back. */
-static bool is_of_lock(const struct telling *t)
-{
-    static const char *const starts[] = {
-        "pthread_mutex_", "pthread_rwlock_", "pthread_spin_", "pthread_cond_", "lll_", "sem_"};
-    const char *const name = report_finding_library_function(t);
-    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
-        if (strncmp(name, starts[i], strlen(starts[i])) == 0)
-            return true;
-    return false;
-}
-
 static bool ends_with(const char *text, const char *end)
 {
     const size_t length = strlen(text), of = strlen(end);
     return length >= of && strcmp(text + length - of, end) == 0;
+}
+
+/* Whether code of one of these files is where most is waited for, inlined or not. */
+static bool is_from(const struct telling *t, const char *const *files, size_t file_count)
+{
+    struct loader_frame frames[FRAMES];
+    if (!t->run->sim.symbols)
+        return false;
+    const size_t count = loader_frames_of(t->run->sim.symbols, t->of->pc, frames, FRAMES);
+    for (size_t i = 0; i < count && i < FRAMES; i++)
+        for (size_t k = 0; k < file_count; k++)
+            if (frames[i].file && ends_with(frames[i].file, files[k]))
+                return true;
+    return false;
+}
+
+/* What GCC's OpenMP locks for `critical`: a variable for each name; the one without is its library's. */
+static bool is_critical_section(const struct telling *t)
+{
+    return strstr(t->object, ".gomp_critical_user_") || strncmp(t->object, "data of libgomp.so", 18) == 0;
+}
+
+/* Whether the finding is about a lock: where most is waited for, code of a library takes it or gives it back. */
+static bool is_of_lock(const struct telling *t)
+{
+    static const char *const starts[] = {
+        "pthread_mutex_", "pthread_rwlock_", "pthread_spin_", "pthread_cond_", "lll_", "sem_"};
+    static const char *const files[] = {"/sync/mutex.rs",         "/sync/rwlock.rs",      "/sync/poison/mutex.rs",
+                                        "/sync/poison/rwlock.rs", "/locks/futex.rs",      "/locks/futex_mutex.rs",
+                                        "/locks/futex_rwlock.rs", "/sync/mutex/futex.rs", "/sync/rwlock/futex.rs"};
+    const char *const name = report_finding_library_function(t);
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
+        if (strncmp(name, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return is_critical_section(t) || is_from(t, files, sizeof files / sizeof files[0]);
 }
 
 /* Whether it is about a count of references that libraries keep: where most is waited for, inlined code of C++'s
@@ -358,15 +388,7 @@ static bool ends_with(const char *text, const char *end)
 static bool is_of_references(const struct telling *t)
 {
     static const char *const files[] = {"/bits/shared_ptr_base.h", "/alloc/src/sync.rs"};
-    struct loader_frame frames[FRAMES];
-    if (!t->run->sim.symbols)
-        return false;
-    const size_t count = loader_frames_of(t->run->sim.symbols, t->of->pc, frames, FRAMES);
-    for (size_t i = 0; i < count && i < FRAMES; i++)
-        for (size_t k = 0; k < sizeof files / sizeof files[0]; k++)
-            if (frames[i].file && ends_with(frames[i].file, files[k]))
-                return true;
-    return false;
+    return is_from(t, files, sizeof files / sizeof files[0]);
 }
 
 static void say_shared(struct c2_words *words, const struct telling *t)

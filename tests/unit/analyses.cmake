@@ -2,6 +2,7 @@
 c2_unit_test(analyses_registry c2_analyses)
 c2_unit_test(analyses_fifo c2_analyses)
 c2_unit_test(analyses_trace c2_analyses)
+c2_unit_test(analyses_coherence_objects c2_analyses)
 c2_unit_test(analyses_bandwidth c2_analyses m)
 c2_unit_test(analyses_blocks c2_analyses)
 c2_unit_test(analyses_objects c2_analyses)
