@@ -130,6 +130,16 @@ uint64_t findings_packed_cost(const struct finding *finding, const struct findin
 
 /* Whether the declaration of an element has a part that can go by itself: a field that is not used, or of an array
  * some. */
+/* Types of the languages' libraries, which the user does not change. */
+static bool is_librarys(const struct loader_struct *of)
+{
+    static const char *const names[] = {"basic_string<", "vector<", "shared_ptr<", "String", "Vec<"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strncmp(of->name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
 bool findings_can_split(const struct finding *finding, const struct findings_input *input)
 {
     bool pointed;
@@ -138,6 +148,8 @@ bool findings_can_split(const struct finding *finding, const struct findings_inp
     const struct loader_struct *of = type.module ? loader_struct_of(input->symbols, type, pointed) : NULL;
     if (!of || of->bytes != finding->element_bytes)
         return true;
+    if (is_librarys(of))
+        return false;
     for (uint32_t i = 0; i < of->field_count; i++) {
         const struct loader_field *field = &of->fields[i];
         uint64_t used = 0;

@@ -251,6 +251,22 @@ static bool same_rows(const struct finding *a, const struct finding *b)
            (b->row_bytes == 0 || (a->row_bytes == b->row_bytes && a->padding == b->padding));
 }
 
+static bool is_about(const struct finding *of, uint32_t object)
+{
+    bool is = of->object == object;
+    for (uint32_t i = 0; i < of->others && i < FINDINGS_ALSO; i++)
+        is |= of->also[i] == object;
+    return is;
+}
+
+/* Of one function, or what one calls. */
+static bool same_sort(const struct findings_input *input, const struct finding *a, const struct finding *b)
+{
+    const uint32_t one = a->caller == FINDINGS_NOBODY ? a->insn : a->caller,
+                   other = b->caller == FINDINGS_NOBODY ? b->insn : b->caller;
+    return a->heap == b->heap && findings_function(input, one) == findings_function(input, other);
+}
+
 /* Whether one change helps both. */
 static bool has_one_cause(const struct findings_input *input, const struct finding *a, const struct finding *b)
 {
@@ -262,6 +278,8 @@ static bool has_one_cause(const struct findings_input *input, const struct findi
                (a->with == b->with && a->object == b->object);
     case FINDINGS_CAPACITY:
         return a->moved == b->moved && (same_loops(input, a, b) || same_passes(a, b));
+    case FINDINGS_SORTED:
+        return same_loops(input, a, b) || is_about(a, b->object) || same_sort(input, a, b);
     case FINDINGS_CYCLIC:
     case FINDINGS_WRITE_ALLOCATE:
         return same_loops(input, a, b) || a->object == b->object;
@@ -348,6 +366,7 @@ static void findings_sort_out(struct findings *findings, const struct findings_i
     drop_small(findings);
     findings_sort(findings);
     findings_add_up(findings, input);
+    findings_move_sorted(findings, input);
     findings_sort(findings);
     findings_join_splits(findings, input);
     findings_sort(findings);
@@ -387,6 +406,50 @@ static enum c2_status swap_loops(struct findings *findings, const struct finding
             findings_judge(finding, input, &group);
     }
     return status;
+}
+
+/* How many loops the outer one is around the inner one; 0: it is not. */
+static unsigned depth_between(const struct findings_input *input, uint32_t inner, uint32_t outer)
+{
+    unsigned depth = 0;
+    for (uint32_t loop = inner; loop != outer; depth++) {
+        loop = analyses_loop_around(input->excerpts, loop);
+        if (loop == ANALYSES_NO_LOOP || depth + 1 == EXCERPTS_DEPTH)
+            return 0;
+    }
+    return depth;
+}
+
+/* Whether the swap lets the group's accesses stay at one place in the innermost loop, as the headers of rows. */
+static bool stays_with(const struct findings_input *input, const struct group *group, const struct finding *swap)
+{
+    const unsigned depth = depth_between(input, group->loop, swap->with);
+    int64_t step;
+    return depth != 0 && group->access && findings_step(group->access, depth, &step) && step == 0;
+}
+
+/* What a swap of loops spares altogether is part of the finding about them. */
+static void join_swap(struct finding *finding, const struct finding *swap)
+{
+    finding->pattern = FINDINGS_LOOP_ORDER;
+    finding->swapped = swap->swapped;
+    finding->with = swap->with;
+    finding->cost = findings_cost_sum(&finding->parts) - finding->parts.coherence;
+    finding->gain = finding->cost;
+    finding->gained = FINDINGS_ESTIMATED;
+}
+
+static void join_swaps(struct findings *findings, const struct findings_input *input, const struct groups *groups)
+{
+    for (uint32_t i = 0; i < groups->count; i++) {
+        const struct finding *swap = &findings->list[i];
+        if (swap->pattern != FINDINGS_LOOP_ORDER || swap->tile != 0)
+            continue;
+        for (uint32_t k = 0; k < groups->count; k++)
+            if (findings->list[k].pattern != FINDINGS_LOOP_ORDER && findings->list[k].loop == swap->loop &&
+                stays_with(input, &groups->list[k], swap))
+                join_swap(&findings->list[k], swap);
+    }
 }
 
 static bool is_walked(const struct findings *findings, uint32_t object)
@@ -461,6 +524,7 @@ static enum c2_status findings_fill(struct findings *findings, const struct find
     for (uint32_t i = 0; i < groups->count; i++)
         judge_findings(findings, input, &groups->list[i]);
     enum c2_status status = swap_loops(findings, input, groups, err);
+    join_swaps(findings, input, groups);
     join_walks(findings, input, groups);
     fuse_loops(findings, input, groups);
     if (status == C2_OK)

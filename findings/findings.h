@@ -26,6 +26,7 @@
     X(LATE_PREFETCHES, "late-prefetches", "what prefetch instructions fetch is asked for before it can be there") \
     X(TLB, "tlb", "more pages are in use than the TLBs hold") \
     X(CYCLIC, "cyclic-distribution", "threads take elements in turn, so that each line goes to several cores") \
+    X(SORTED, "sorted-elements", "a sort or a heap moves elements that are much larger than their keys") \
     X(FALSE_SHARING, "false-sharing", "cores take a line from each other for different bytes of it") \
     X(TRUE_SHARING, "true-sharing", "cores take a line from each other for the same bytes") \
     X(INSTRUCTION_CACHE, "instruction-cache", "the code in use does not fit") \
@@ -91,7 +92,7 @@ struct finding {
     uint32_t store;     /* that store, in the profile; in a library: the user's code that led there */
     uint32_t tile; /* LOOP_ORDER: rounds of each of the two loops in a block, where blocks spare more than a swap */
     int64_t step, with_step; /* bytes, round by round: of the innermost loop, of the other one; 0: not known */
-    uint64_t element_bytes, used_bytes; /* PARTIAL_LINES, POINTER_CHASING, CYCLIC: of an element or node */
+    uint64_t element_bytes, used_bytes; /* PARTIAL_LINES, POINTER_CHASING, CYCLIC, SORTED: of an element or node */
     uint8_t used[FINDINGS_ELEMENT / 8]; /* these bytes of an element, as bits */
     uint32_t loops; /* PARTIAL_LINES: of so many loops and functions, which use other bytes each; up to 1: of one */
     bool by_field;  /* of these: fields apart from each other, as all that is used together is too much */
@@ -115,6 +116,7 @@ struct finding {
     bool handed_over;                         /* TRUE_SHARING: mostly of bytes that one core writes and others read */
     bool some_stay;     /* USELESS_PREFETCHES: what they do fetch is useful mostly, so that one a line is to stay */
     bool moved;         /* CAPACITY: the object's contents are moved within it, over and over */
+    bool heap;          /* SORTED: a heap is kept in order; else all is sorted */
     bool in_huge_pages; /* SET_CONFLICTS, when they were tried: the remedy needs pages of 2 MiB */
 };
 

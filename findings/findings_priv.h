@@ -187,6 +187,12 @@ bool findings_is_overwritten(struct finding *out, const struct findings_input *i
 /* Whether threads take the elements that the group accesses in turn; then the finding is about that. (cyclic.c) */
 bool findings_is_cyclic(struct finding *out, const struct findings_input *input, const struct group *group);
 
+/* Whether a library sorts the large elements that the group accesses; then the finding is about that. (sorting.c) */
+bool findings_is_sorted(struct finding *out, const struct findings_input *input, const struct group *group);
+
+/* Takes from what sorts would spare what it takes to move each element once. (sorting.c) */
+void findings_move_sorted(struct findings *findings, const struct findings_input *input);
+
 /* Whether what the group accesses is moved within its object. (moved.c) */
 bool findings_is_moved(const struct findings_input *input, const struct group *group);
 

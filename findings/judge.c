@@ -7,7 +7,8 @@
  *   non-temporal      At least half of the cost is that of lines which stores past the caches have taken out of them,
  *                     and which are fetched again soon: what ordinary stores would leave of it (past.c).
  *   loop order        The innermost loop goes through the object in steps of at least half a line, and a loop around it
- *                     in shorter ones, of less than a line; in a triangle, beside the rounds that it leaves out. Loops
+ *                     in shorter ones, of less than a line; in a triangle, beside the rounds that it leaves out. The
+ *                     lead does, or, as in an elimination, where the column of the pivot stays, another access. Loops
  *                     of at most FEW_ROUNDS rounds are passed over: windows, the parts of an element. What a swap
  *                     spares is what each access takes of a line, min(1, step / line), now and with the loops swapped,
  *                     for all accesses of the loop. Where others would go in long steps then, as in a
@@ -15,6 +16,7 @@
  *                     per cent of the cost. Loops of two functions, one of which is called in the other's, come behind
  *                     longer rows of a declaration.
  *   cyclic            Threads take elements in turn (cyclic.c).
+ *   sorted            A library sorts large elements, or keeps a heap of them in order (sorting.c).
  *   set conflicts     Conflict misses are more than CONFLICT_SHARE per cent of the cost: all of their cost. Where only
  *                     frames choose the sets they are a matter of placement, if the pages are not placed in order, or
  *                     if the object is gone through in short steps, and it and the evictor together fit the level.
@@ -44,6 +46,7 @@
 #define CONFLICT_SHARE 40u
 #define WORTHWHILE 3u / 4u /* of what it takes now, at most, is what a remedy leaves */
 #define FEW_ROUNDS 8u      /* a window's, or the parts of an element */
+#define FREQUENT 2u        /* part of the lead's accesses, at least */
 #define NODE_GRID 4u       /* bytes: nodes are linked by pointers, or by indices of at least so many */
 #define LONE_GRID 16u      /* bytes: a pointer, and what it is there for */
 
@@ -136,20 +139,20 @@ static bool competes(const struct finding *of, const struct group *group)
 /* Whether the inner loop should be swapped with one around it. across: with one in a caller of its function; else in
  * the function itself. */
 static bool is_order_of(struct finding *out, const struct findings_input *input, const struct group *group,
-                        struct findings_inner inner, bool across)
+                        const struct analyses_access *access, struct findings_inner inner, bool across)
 {
     const int64_t line = input->machine->line_bytes;
     int64_t step, other;
     uint32_t with = inner.loop;
     bool is_across = false;
-    if (!findings_step(group->access, inner.depth, &step) || llabs(step) * 2 < line)
+    if (!findings_step(access, inner.depth, &step) || llabs(step) * 2 < line)
         return false;
     for (unsigned depth = inner.depth + 1; depth < EXCERPTS_DEPTH; depth++) {
         is_across |= input->excerpts->loops.loops[with].parent == ANALYSES_NO_LOOP;
         with = analyses_loop_around(input->excerpts, with);
         if (with == ANALYSES_NO_LOOP)
             return false;
-        if (is_across != across || !findings_outer_step(input, inner, group->access, depth, &other) || other == 0 ||
+        if (is_across != across || !findings_outer_step(input, inner, access, depth, &other) || other == 0 ||
             llabs(other) >= line || llabs(other) * 2 > llabs(step))
             continue;
         const struct swap swap = try_swap(input, group->loop, inner, depth);
@@ -182,14 +185,28 @@ static struct findings_inner inner_of(const struct findings_input *input, uint32
     return inner;
 }
 
+/* So often that the order of loops may be about this access of the group as well as about its lead. */
+static bool is_as_frequent(const struct analyses_access *access, const struct analyses_access *lead)
+{
+    return (access->reads + access->writes) * FREQUENT >= lead->reads + lead->writes;
+}
+
 static bool is_loop_order(struct finding *out, const struct findings_input *input, const struct group *group,
                           bool across)
 {
     if (!group->access || group->loop == ANALYSES_NO_LOOP)
         return false;
     const struct findings_inner inner = inner_of(input, group->loop);
-    return inner.loop != ANALYSES_NO_LOOP && inner.depth < EXCERPTS_DEPTH &&
-           is_order_of(out, input, group, inner, across);
+    if (inner.loop == ANALYSES_NO_LOOP || inner.depth >= EXCERPTS_DEPTH)
+        return false;
+    if (is_order_of(out, input, group, group->access, inner, across))
+        return true;
+    const struct findings_accesses accesses = findings_accesses_of(input, group->loop, group->object);
+    for (size_t i = 0; i < accesses.count; i++)
+        if (is_as_frequent(findings_access(&accesses, i), group->access) &&
+            is_order_of(out, input, group, findings_access(&accesses, i), inner, across))
+            return true;
+    return false;
 }
 
 /* ------------------------------------------------------------------ sets */
@@ -360,8 +377,9 @@ static void judge_misses(struct finding *out, const struct findings_input *input
     out->cost -= group->cost.translation;
     if (group->access && !findings_step(group->access, 0, &out->step))
         out->step = 0;
-    if (!findings_is_cyclic(out, input, group) && !is_conflict(out, input, group) &&
-        !is_overwritten(out, input, group) && !is_chase(out, input, group) && !is_partial(out, input, group))
+    if (!findings_is_cyclic(out, input, group) && !findings_is_sorted(out, input, group) &&
+        !is_conflict(out, input, group) && !is_overwritten(out, input, group) && !is_chase(out, input, group) &&
+        !is_partial(out, input, group))
         judge_order(out, input, group);
 }
 

@@ -117,7 +117,7 @@ static bool is_handed_over(const struct coherence_object *object)
 static bool both_have_one_remedy(const struct coherence_object *object)
 {
     const uint64_t least = misses_of(object) / (object->padding == 0 ? BOTH_DENSE : BOTH);
-    return object->true_sharing != 0 && object->true_sharing >= least && object->handed_over == 0;
+    return object->true_sharing != 0 && object->true_sharing >= least && !is_handed_over(object);
 }
 
 /* A finding of so many misses of the object's lines. */

@@ -9,6 +9,8 @@
 #include "document/shorten.h"
 #include "report/findings_priv.h"
 
+#define FEW 100u /* a part of the misses that a sentence leaves out */
+
 static void say_steps(struct c2_words *words, const struct telling *t)
 {
     char step[FINDING_DIGITS], other[FINDING_DIGITS];
@@ -333,10 +335,19 @@ static void say_taken(struct c2_words *words, const struct telling *t)
     report_finding_add_sharers(words, t);
     c2_say(words, " from each other for %s bytes, %s times",
            t->of->pattern == FINDINGS_FALSE_SHARING ? "different" : "the same", c2_group_digits(count, t->of->misses));
-    if (t->of->false_sharing != 0)
+    if (t->of->false_sharing * FEW >= t->of->misses)
         c2_say(words, ", and for other bytes beside them, %s times", c2_group_digits(count, t->of->false_sharing));
     if (t->of->handed_over)
         c2_say(words, ": each byte is written by one core and read by others");
+}
+
+/* "elements of v, of 256 B each, are moved over and over as they are sorted" */
+static void say_sorted(struct c2_words *words, const struct telling *t)
+{
+    char element[FINDING_DIGITS];
+    c2_say(words, "elements of %s, of %s B each, are moved over and over as %s", t->object,
+           c2_group_digits(element, t->of->element_bytes),
+           t->of->heap ? "a heap of them is kept in order" : "they are sorted");
 }
 
 void report_finding_add_pattern(struct c2_words *words, const struct telling *t)
@@ -377,6 +388,9 @@ void report_finding_add_pattern(struct c2_words *words, const struct telling *t)
         break;
     case FINDINGS_TLB:
         say_pages(words, t);
+        break;
+    case FINDINGS_SORTED:
+        say_sorted(words, t);
         break;
     case FINDINGS_FALSE_SHARING:
     case FINDINGS_TRUE_SHARING:

@@ -391,9 +391,18 @@ static bool is_of_references(const struct telling *t)
     return is_from(t, files, sizeof files / sizeof files[0]);
 }
 
+/* Whether it is what GCC's OpenMP hands rounds out from: a block that its library allocates for a loop. */
+static bool is_of_rounds(const struct telling *t)
+{
+    return strstr(t->object, "GOMP_parallel_loop_") || strstr(t->object, "GOMP_loop_");
+}
+
 static void say_shared(struct c2_words *words, const struct telling *t)
 {
-    if (is_of_lock(t))
+    if (is_of_rounds(t))
+        c2_say(words, "let a thread take more rounds each time (OpenMP: schedule(dynamic, N) with a larger N, or "
+                      "schedule(static))");
+    else if (is_of_lock(t))
         c2_say(words, "take the lock less often: more of the work each time, or a lock for each part of the data");
     else if (is_of_references(t))
         c2_say(words,
@@ -416,6 +425,13 @@ void report_finding_add_remedy(struct c2_words *words, const struct telling *t)
         break;
     case FINDINGS_CYCLIC:
         c2_say(words, "let each thread have elements in a row (OpenMP: schedule(static), without a chunk size)");
+        break;
+    case FINDINGS_SORTED:
+        if (t->of->heap)
+            c2_say(words, "keep keys and numbers of elements in the heap, and the elements in a place of their own");
+        else
+            c2_say(words, "sort numbers or pointers of the elements with their keys beside them, and move each "
+                          "element once");
         break;
     case FINDINGS_SET_CONFLICTS:
         say_pad(words, t);

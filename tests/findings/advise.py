@@ -22,7 +22,7 @@ from findings import MACHINE, options, path, programs  # noqa: E402
 
 # What has no layout to be simulated: another order of loops, sums for each thread, other stores, other code.
 ESTIMATED_PATTERNS = ("loop-order", "true-sharing", "instruction-cache", "non-temporal-stores",
-                      "write-allocate", "cyclic-distribution")
+                      "write-allocate", "cyclic-distribution", "sorted-elements")
 ESTIMATED = ("settings",)  # neighbours of two threads that are no rows of an array
 
 

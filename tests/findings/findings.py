@@ -32,7 +32,7 @@ EXTENSIONS = {"c": "c", "c++": "cc", "fortran": "F90", "rust": "rs"}
 PATTERNS = ("loop-order", "set-conflicts", "page-placement", "capacity", "streaming", "partial-lines",
             "pointer-chasing", "tlb", "scattered-accesses", "false-sharing", "true-sharing", "instruction-cache",
             "non-temporal-stores", "write-allocate", "useless-prefetches", "late-prefetches", "cyclic-distribution",
-            "startup")
+            "sorted-elements", "startup")
 NO_GAIN_HERE = ("page-placement", "write-allocate")  # on the processor that gains were measured on: README.md
 COLUMNS = "name language cores pattern where object remedy gain native flags note"
 MARK = re.compile(r"(/\*|//|!) here\b")
