@@ -113,8 +113,8 @@ static void test_a_twin_that_differs_shows(void **state)
 
 /* ------------------------------------------------------------------ bytes */
 
-/* The example of docs/recording.md: a loop of one block at 0x401000, addpd (%rax),%xmm0; add $16,%rax; jne: five times
- * round from 0x10000 on, then freed. */
+/* A loop of one block at 0x401000, addpd (%rax),%xmm0; add $16,%rax; jne: five times round from
+ * 0x10000 on, then freed. */
 static void record_example(FILE *to)
 {
     const struct stream_insn insns[] = {{0, 0, 4, 2}, {4, 1, 4, 0}, {8, 1, 2, 0}};
