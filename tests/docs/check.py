@@ -41,9 +41,8 @@ PAGES = ["README.md", "docs/tour.md", "docs/options.md", "docs/model.md", "docs/
          "docs/advise.md", "docs/points.md", "docs/many.md", "docs/replay.md", "docs/receipts.md", "docs/regions.md",
          "docs/sandbox.md", "docs/loops.md", "docs/rcd.md", "docs/reuse.md",
          "docs/line-use.md", "docs/findings.md", "docs/sweep.md", "docs/teaching.md", "docs/explain.md"] # with commands
-OTHER_PAGES = ["docs/papers.md", "docs/bandwidth.md", "docs/contexts.md", "docs/histogram.md", "docs/sharing.md",
-               "docs/coherence.md", "docs/deviations.md", "docs/comparison.md", "docs/architecture.md",
-               "docs/recording.md", "CONTRIBUTING.md", "tests/README.md"]
+OTHER_PAGES = sorted({"docs/" + name for name in os.listdir(os.path.join(ROOT, "docs")) if name.endswith(".md")}
+                     - set(PAGES)) + ["CONTRIBUTING.md", "tests/README.md"]
 OPTIONAL = ("callgrind_annotate", "cg_annotate") # of Valgrind
 NUMBER = re.compile(r"(?<!\w)\d[\d,]*(?:\.\d+)?(?: ?%)?")
 GROUPED = re.compile(r"(?<![\w.,-])\d{1,3}(?:,\d{3})+(?![\w,])")
