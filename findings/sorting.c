@@ -10,8 +10,8 @@
  *   line of the dearest object is fetched once more, at the level where most is lost, when its elements are moved.
  *
  * Not modelled
- *   Cold misses of the buffer of a sort, which are spared as well. Sorts of the program's own. std::sort is left out: it
- *   moves elements in order, and too seldom to pay for moving each to its place once, in no order (measured: nothing
+ *   Cold misses of the buffer of a sort, which are spared as well. Sorts of the program's own. std::sort is left out:
+ *   it moves elements in order, and too seldom to pay for moving each to its place once, in no order (measured: nothing
  *   gained with elements of 256 bytes).
  */
 #include <string.h>
