@@ -10,7 +10,7 @@
  *   over, accesses.c reads them.
  *   The first series begins with excerpts that follow on each other, so that of a short run all is kept. Of a longer
  *   run there are two more: many short excerpts, as a loop of which most accesses miss may be a hundredth of the run,
- *   and a few long ones, in which the outer loops of nests go round.
+ *   and a few long ones, in which the outer loops of nests go round, and which the run's start is not one of.
  *   Between two phases that are measured there is a hole, and control does not go from one to the other.
  *
  * Invariants
@@ -40,16 +40,17 @@ static const struct series_rule {
     uint32_t words, most; /* of an excerpt; excerpts that are kept */
     uint32_t first;       /* of them in struct excerpts */
     uint64_t from, every; /* in words: where the first one begins; from one to the next, at first */
+    bool amid;            /* each stands for what is on both sides of it; else for what follows, from the start on */
 } rules[SERIES] = {
     [WHOLE] = {WHOLE_WORDS, 16, 0, 0, WHOLE_WORDS},
     [SHORT] = {SHORT_WORDS, 128, 16, WHOLE_WORDS, SPARSE *SHORT_WORDS},
-    [LONG] = {LONG_WORDS, 4, 144, 2 * WHOLE_WORDS, SPARSE *LONG_WORDS},
+    [LONG] = {LONG_WORDS, 4, 144, 2 * WHOLE_WORDS, SPARSE *LONG_WORDS, true},
 };
 enum { ALL_KEPT = 148 };
 
 struct series {
     const struct series_rule *rule;
-    uint64_t every;
+    uint64_t from, every; /* as in the rule, for those that are left and those to come */
     struct excerpt *kept;
     uint32_t count;
     struct objects_found remembered[REMEMBERED];
@@ -95,7 +96,7 @@ static void begin_series(struct excerpts *excerpts)
     excerpts->holes = 0;
     for (unsigned i = 0; i < SERIES; i++)
         excerpts->series[i] = (struct series){
-            .rule = &rules[i], .every = rules[i].every, .kept = &excerpts->kept[rules[i].first]};
+            .rule = &rules[i], .from = rules[i].from, .every = rules[i].every, .kept = &excerpts->kept[rules[i].first]};
 }
 
 static enum c2_status excerpts_create(struct analysis **out, const struct analyses_setup *setup,
@@ -203,37 +204,36 @@ static enum c2_status keep_record(struct excerpts *excerpts, struct series *seri
 /* Every second one goes. */
 static void thin_out(struct series *series)
 {
-    for (uint32_t i = 0; i < series->rule->most; i++) {
-        if (i % 2 != 0) {
-            excerpts_release(&series->kept[i]);
-        } else if (i != 0) {
-            series->kept[i / 2] = series->kept[i];
-            series->kept[i] = (struct excerpt){.used = 0};
-        }
+    const uint32_t stays = series->rule->amid ? 1 : 0;
+    for (uint32_t i = 0; i < series->rule->most; i += 2) {
+        const struct excerpt kept = series->kept[i + stays];
+        excerpts_release(&series->kept[i + 1 - stays]);
+        series->kept[i + stays] = (struct excerpt){.used = 0};
+        series->kept[i / 2] = kept;
     }
     series->count = series->rule->most / 2;
+    series->from += stays * series->every;
     series->every *= 2;
 }
 
 /* Words from here to where the next excerpt may begin; 0: one does, or goes on. */
 static uint64_t words_to_skip(const struct series *series, uint64_t word)
 {
-    const struct series_rule *rule = series->rule;
-    if (word < rule->from)
-        return rule->from - word;
-    const uint64_t at = (word - rule->from) % series->every;
-    return at < rule->words ? 0 : series->every - at;
+    if (word < series->from)
+        return series->from - word;
+    const uint64_t at = (word - series->from) % series->every;
+    return at < series->rule->words ? 0 : series->every - at;
 }
 
 /* The one that the word is in, begun if need be; NULL: it is in none. */
 static enum c2_status current(struct series *series, uint64_t word, struct excerpt **out, struct c2_error *err)
 {
     *out = NULL;
-    while (words_to_skip(series, word) == 0 && (word - series->rule->from) / series->every >= series->rule->most)
+    while (words_to_skip(series, word) == 0 && (word - series->from) / series->every >= series->rule->most)
         thin_out(series);
     if (words_to_skip(series, word) != 0)
         return C2_OK;
-    const uint64_t number = (word - series->rule->from) / series->every;
+    const uint64_t number = (word - series->from) / series->every;
     struct excerpt *excerpt = *out = &series->kept[number];
     if (number < series->count)
         return C2_OK;
