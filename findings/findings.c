@@ -432,8 +432,11 @@ static bool stays_with(const struct findings_input *input, const struct group *g
 static void join_swap(struct finding *finding, const struct finding *swap)
 {
     finding->pattern = FINDINGS_LOOP_ORDER;
+    finding->object = swap->object;
     finding->swapped = swap->swapped;
     finding->with = swap->with;
+    finding->step = swap->step;
+    finding->with_step = swap->with_step;
     finding->cost = findings_cost_sum(&finding->parts) - finding->parts.coherence;
     finding->gain = finding->cost;
     finding->gained = FINDINGS_ESTIMATED;
