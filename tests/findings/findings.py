@@ -5,6 +5,7 @@
     findings.py found NAME     the first finding is what the truth says; of a tuned program, none is worth anything;
                                the others are those of further.tsv
     findings.py cured NAME     the cured form prints the same and costs less
+    findings.py both NAME      found and cured, of one run of the sick form
     findings.py stripped NAME  what is said of a program without symbols
     findings.py truth          the table fits the sources: marks, kinds of programs, gains
     findings.py judge          the comparison with the truth, tried on findings made up here, right ones and wrong ones
@@ -14,6 +15,7 @@ PROGRAMS is the directory of the programs."""
 
 import collections
 import fnmatch
+import functools
 import json
 import os
 import re
@@ -153,6 +155,7 @@ def path(program, form=""):
     return there
 
 
+@functools.lru_cache(maxsize=1)  # what compares the sick form twice runs it once; the table keeps no reports
 def run(program, form=""):
     """The report, and what the program printed."""
     with tempfile.TemporaryDirectory() as directory:
@@ -179,6 +182,13 @@ def cured(name):
     equal(printed_well, printed, "what the cured form prints")
     check(cycles(program, well) < cycles(program, sick),
           "%s: the cured form costs %d, the sick one %d" % (name, cycles(program, well), cycles(program, sick)))
+
+
+def both(name):
+    for form in ("", "_cured"):
+        path(programs()[name], form)  # what is not there is known before anything is compared
+    found(name)
+    cured(name)
 
 
 def stripped(name):
@@ -308,6 +318,6 @@ def table(*names):
 
 
 if __name__ == "__main__":
-    {"found": found, "cured": cured, "stripped": stripped, "truth": truth, "judge": judge_tried,
+    {"found": found, "cured": cured, "both": both, "stripped": stripped, "truth": truth, "judge": judge_tried,
      "table": table}[sys.argv[1]](*sys.argv[2:])
     done()
