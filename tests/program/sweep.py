@@ -266,6 +266,7 @@ def start_slurm(place):
 ClusterName=test
 SlurmctldHost={host}(127.0.0.1)
 AuthType=auth/none
+AuthInfo=cred_expire=10
 CredType=cred/none
 CryptoType=crypto/none
 SlurmUser={user}
@@ -282,6 +283,7 @@ TaskPlugin=task/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SchedulerType=sched/builtin
+SchedulerParameters=sched_interval=2
 MpiDefault=none
 ReturnToService=2
 SlurmdTimeout=5
