@@ -166,6 +166,9 @@ uint64_t c2_rng_next(struct c2_rng *rng);
 uint64_t c2_rng_below(struct c2_rng *rng, uint64_t limit); /* uniform in [0, limit), limit > 0, no modulo bias */
 void c2_rng_fill(struct c2_rng *rng, void *out, size_t bytes);
 
+/* FNV-1a, 64 bits (Fowler, Noll, Vo). Other bytes can have the same number. */
+uint64_t c2_hash(const void *bytes, size_t count);
+
 /* ------------------------------------------------------------------ hash map: uint64_t -> uint64_t
  * Open addressing; a list of it is by key (so no order of the table's own can leak into a report). */
 struct c2_map;

@@ -16,6 +16,14 @@
 
 #include <stdlib.h>
 
+uint64_t c2_hash(const void *bytes, size_t count)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
 #define FIRST_CAPACITY_LOG2 C2_HOST_SIZE(6u, 1u)
 
 struct entry {

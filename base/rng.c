@@ -17,6 +17,8 @@
  */
 #include "base/base.h"
 
+#include <string.h>
+
 static uint64_t splitmix64(uint64_t *state)
 {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -25,19 +27,11 @@ static uint64_t splitmix64(uint64_t *state)
     return z ^ z >> 31;
 }
 
-static uint64_t fnv1a(const char *text)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 static uint64_t rng_rotate_left(uint64_t v, unsigned by) { return v << by | v >> (64 - by); }
 
 void c2_rng_init(struct c2_rng *rng, uint64_t master_seed, const char *consumer)
 {
-    uint64_t state = splitmix64(&master_seed) ^ fnv1a(consumer);
+    uint64_t state = splitmix64(&master_seed) ^ c2_hash(consumer, strlen(consumer));
     for (int i = 0; i < 4; i++)
         rng->s[i] = splitmix64(&state);
 }

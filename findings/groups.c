@@ -84,16 +84,6 @@ static uint64_t startup_of(const struct findings_input *input, const struct anal
     return cycles;
 }
 
-static void groups_add_cost(struct findings_cost *to, const struct findings_cost *more)
-{
-    to->cold += more->cold;
-    to->capacity += more->capacity;
-    to->conflict += more->conflict;
-    to->framed += more->framed;
-    to->translation += more->translation;
-    to->coherence += more->coherence;
-}
-
 /* ------------------------------------------------------------------ where a row belongs */
 
 static uint64_t first_misses(const struct analyses_row *row)
@@ -197,7 +187,7 @@ static enum c2_status groups_add_code(struct groups *groups, const struct findin
     const uint32_t l1i = input->profile->level_count;
     const uint64_t cycles = findings_cost_sum(cost);
     struct code *code = NULL;
-    groups_add_cost(&groups->code, cost);
+    findings_cost_add(&groups->code, cost);
     groups->code_misses += groups_own(of, l1i, ANALYSES_COLD) + groups_own(of, l1i, ANALYSES_CAPACITY) +
                            groups_own(of, l1i, ANALYSES_CONFLICT);
     enum c2_status status = groups_code_of(&code, groups, findings_function(input, of->insn), err);
@@ -230,7 +220,7 @@ static enum c2_status groups_add_row(struct groups *groups, const struct finding
     enum c2_status status = find_group(groups, input, of, &group, err);
     if (status != C2_OK)
         return status;
-    groups_add_cost(&group->cost, &cost);
+    findings_cost_add(&group->cost, &cost);
     for (uint32_t i = 0; i < ANALYSES_LEVELS; i++) {
         group->level[i] += level[i];
         group->capacity[i] += capacity[i];

@@ -28,9 +28,7 @@ struct loader_names {
 
 static uint64_t names_hash_of(const char *text, size_t bytes)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3u;
+    const uint64_t hash = c2_hash(text, bytes);
     return C2_HOST_SIZE(hash, hash % 2);
 }
 

@@ -42,17 +42,9 @@ void export_names_release(struct export_names *names)
 
 static enum c2_status export_no_memory(struct c2_error *err) { return c2_fail_memory(err, "the names of a profile"); }
 
-static uint64_t export_hash_of(const char *text)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-    for (; *text != '\0'; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 static enum c2_status text_number(struct export_names *names, const char *text, uint32_t *out, struct c2_error *err)
 {
-    uint64_t hash = export_hash_of(text), found;
+    uint64_t hash = c2_hash(text, strlen(text)), found;
     for (; c2_map_get(names->text_of, hash, &found); hash++) {
         *out = (uint32_t)found;
         if (strcmp(names->texts[*out - 1].text, text) == 0)
@@ -73,8 +65,8 @@ static bool same_function(const struct export_function *a, const struct export_f
 static enum c2_status export_function_number(struct export_names *names, const struct export_function *function,
                                              uint32_t *out, struct c2_error *err)
 {
-    uint64_t found,
-        hash = export_hash_of(function->name) ^ ((uint64_t)function->object << 32 | function->file) * 0x9e3779b1u;
+    uint64_t found, hash = c2_hash(function->name, strlen(function->name)) ^
+                           ((uint64_t)function->object << 32 | function->file) * 0x9e3779b1u;
     for (; c2_map_get(names->function_of, hash, &found); hash++) {
         *out = (uint32_t)found;
         if (same_function(&names->functions[*out - 1], function))

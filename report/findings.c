@@ -265,6 +265,13 @@ static void add_prefetches(struct document *d, const struct finding *of)
     report_add_prefetched(d, n);
 }
 
+/* What is 0 is left out: the pattern has no such number. */
+static void evidence_count(struct document *d, const char *name, uint64_t count)
+{
+    if (count != 0)
+        doc_count(d, DOC_JSON, name, count);
+}
+
 static void add_evidence(struct document *d, const struct telling *t)
 {
     const struct finding *of = t->of;
@@ -275,8 +282,7 @@ static void add_evidence(struct document *d, const struct telling *t)
     doc_count(d, DOC_JSON, "translation", of->parts.translation);
     doc_count(d, DOC_JSON, "coherence", of->parts.coherence);
     doc_count(d, DOC_JSON, "misses", of->misses);
-    if (of->others != 0)
-        doc_count(d, DOC_JSON, "others", of->others);
+    evidence_count(d, "others", of->others);
     if (of->pattern == FINDINGS_TLB)
         doc_count(d, DOC_JSON, "walks", of->walks);
     if (of->pattern == FINDINGS_NON_TEMPORAL)
@@ -287,8 +293,7 @@ static void add_evidence(struct document *d, const struct telling *t)
         doc_words(d, DOC_JSON, "step", "%" PRId64, of->step);
     if (of->with_step != 0)
         doc_words(d, DOC_JSON, "with_step", "%" PRId64, of->with_step);
-    if (of->tile != 0)
-        doc_count(d, DOC_JSON, "tile", of->tile);
+    evidence_count(d, "tile", of->tile);
     const uint32_t loop = of->swapped == ANALYSES_NO_LOOP ? of->loop : of->swapped;
     if (report_finding_loop_line(t, loop) != 0)
         doc_count(d, DOC_JSON, "loop_line", (uint64_t)report_finding_loop_line(t, loop));
@@ -300,8 +305,7 @@ static void add_evidence(struct document *d, const struct telling *t)
         doc_count(d, DOC_JSON, "element_bytes", of->element_bytes);
         doc_count(d, DOC_JSON, "used_bytes", of->used_bytes);
     }
-    if (of->false_sharing != 0)
-        doc_count(d, DOC_JSON, "false_sharing", of->false_sharing);
+    evidence_count(d, "false_sharing", of->false_sharing);
     if (of->handed_over)
         doc_flag(d, DOC_JSON, "handed_over", true);
     if (of->loops > 1) {
@@ -310,15 +314,13 @@ static void add_evidence(struct document *d, const struct telling *t)
     }
     if (of->passes != 0)
         doc_decimal(d, DOC_JSON, "passes", of->passes);
-    if (of->fits_bytes != 0)
-        doc_count(d, DOC_JSON, "fits_bytes", of->fits_bytes);
+    evidence_count(d, "fits_bytes", of->fits_bytes);
     if (of->block_rounds != 0) {
         doc_count(d, DOC_JSON, "block_rounds", of->block_rounds);
         if (report_finding_loop_line(t, of->block_loop) != 0)
             doc_count(d, DOC_JSON, "block_line", (uint64_t)report_finding_loop_line(t, of->block_loop));
     }
-    if (of->room_bytes != 0)
-        doc_count(d, DOC_JSON, "room_bytes", of->room_bytes);
+    evidence_count(d, "room_bytes", of->room_bytes);
     if (of->evictor != FINDINGS_NOBODY)
         doc_string(d, DOC_JSON, "evictor", t->evictor);
     if (of->draws != 0) {

@@ -100,15 +100,6 @@ void inputs_destroy(struct inputs *inputs)
 
 /* ------------------------------------------------------------------ the list */
 
-/* FNV-1a, 64 bits (Fowler, Noll, Vo). What has the same key is compared. */
-static uint64_t inputs_key_of(const void *bytes, size_t count)
-{
-    uint64_t key = 0xcbf29ce484222325ull;
-    for (size_t i = 0; i < count; i++)
-        key = (key ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3ull;
-    return key;
-}
-
 static struct input *inputs_first_of(const struct inputs *inputs, uint64_t key)
 {
     uint64_t number;
@@ -175,7 +166,7 @@ static bool is_version(const struct stat *st, const struct version *version)
 static uint64_t key_of_file(const struct version *version)
 {
     const uint64_t words[2] = {version->device, version->inode};
-    return inputs_key_of(words, sizeof words);
+    return c2_hash(words, sizeof words);
 }
 
 /* The latest of the file, unless it is known in another state, which was not of the guest's making. */
@@ -365,7 +356,7 @@ void syscalls_note_input(struct syscalls *kernel, enum syscalls_input_kind kind,
 
 static struct input *stream_of(struct inputs *inputs, const struct fd_entry *entry)
 {
-    const uint64_t key = inputs_key_of(&entry->description, sizeof entry->description);
+    const uint64_t key = c2_hash(&entry->description, sizeof entry->description);
     char name[PATH_MAX];
     struct input *input = inputs_first_of(inputs, key);
     while (input && (input->shown.kind != SYSCALLS_INPUT_STREAM || input->description != entry->description))
@@ -406,7 +397,7 @@ void inputs_took(struct syscalls *kernel, const struct fd_entry *entry, const st
 /* What a path is, noted once; NULL: it is already, or there is no memory. */
 static struct input *inputs_named(struct inputs *inputs, enum syscalls_input_kind kind, const char *path)
 {
-    const uint64_t key = inputs_key_of(path, strlen(path)) + (uint64_t)kind;
+    const uint64_t key = c2_hash(path, strlen(path)) + (uint64_t)kind;
     if (c2_root_is_own(path))
         return NULL;
     for (struct input *input = inputs_first_of(inputs, key); input; input = inputs_next_of(inputs, input))
@@ -533,7 +524,7 @@ static enum c2_status show_own(struct inputs *inputs, size_t *count, struct c2_e
 
 static uint64_t key_of_shown(const struct syscalls_input *input)
 {
-    return input->path ? inputs_key_of(input->path, strlen(input->path)) + (uint64_t)input->kind : 0;
+    return input->path ? c2_hash(input->path, strlen(input->path)) + (uint64_t)input->kind : 0;
 }
 
 /* Those of processes that have ended, but for what is the same. */
