@@ -370,18 +370,15 @@ def third(machine):
 
 
 def machine_row(name, machine):
-    origin = machine["L1D"]["size"][1]
-    origin = origin if origin[:2] in ("A:", "B:", "C:") or origin in ("paper", "study") else "made to learn with"
-    return "| `%s` | %s | %s | %s | %s, %s | %s | %s |" % (
+    return "| `%s` | %s | %s | %s | %s, %s | %s |" % (
         name, machine["machine"]["description"][0], sized(machine["L1D"]),
         sized(machine["L1I"]) if "L1I" in machine else "-", sized(machine["L2"]), machine["L2"]["inclusion"][0],
-        third(machine), origin)
+        third(machine))
 
 
 def machine_table():
     names = sorted(name[:-4] for name in os.listdir(os.path.join(ROOT, "machines")) if name.endswith(".ini"))
-    rows = ["| name | what it is | L1D | L1I | L2 | L3: slices x sets, hash | source of the L1D's shape |",
-            "|---|---|---|---|---|---|---|"]
+    rows = ["| name | what it is | L1D | L1I | L2 | L3: slices x sets, hash |", "|---|---|---|---|---|---|"]
     rows += [machine_row(name, read_machine(os.path.join(ROOT, "machines", name + ".ini"))) for name in names]
     return "\n".join(rows) + "\n"
 
